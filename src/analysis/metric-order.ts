@@ -58,7 +58,7 @@ const ofTraining = /\b(train|training|optim)\b/;
 const counters =
   /(^|[/_.-])(_?(global_?|env_?|train_?|num_?|n_?|total_?)*(steps?|iter|iters|iterations?|batch|batch_idx|batches|epochs?|updates?|episodes?|trials?|examples?|samples?|tokens?|frames?|timesteps?|rows?)|count|counter|index|idx|done_frac|progress)(_?(seen|done|total|count|processed))?$/;
 const clocks =
-  /(^|[/_.-])(_?runtime|_?timestamp|time|wall_?time|elapsed|duration|seconds?|secs?|ms|eta|fps|sps|wps|tps|dt|throughput|it_per_s|(tok|tokens|it|samples|steps|words|images|img)\/s(ec)?|ms\/batch|[a-z]+_per_(sec|second|s))(_?(s|ms|sec|seconds|elapsed|total))?$|^(time|timing|progress|theory|perf)\//;
+  /(^|[/_.-])(_?runtime|_?timestamp|time|wall_?time|elapsed|duration|seconds?|secs?|ms|eta|fps|sps|wps|tps|dt|throughput|it_per_s|(tok|tokens|it|samples|steps|words|images|img)\/s(ec)?|ms\/batch|[a-z]+_per_(sec|second|s))(_?(s|ms|sec|seconds|elapsed|total))?$|^(time|timing|progress|theory|limit|perf)\//;
 
 const nothingCounts: ReadonlySet<string> = new Set();
 

@@ -18,8 +18,8 @@ export const exitClasses = ['done', 'failed', 'signal', 'oom', 'timeout', 'kille
 
 /**
  * The health of a run, as far as it can be seen from outside. Where several words apply, the first of them is shown: what cannot be
- * repaired comes first, and a cause before its effects. `diverging` and the words after `collapsed` apply to runs that are up,
- * `diverged` to runs that have ended, `nan` and `collapsed` to both.
+ * repaired comes first, and a cause before its effects. `diverging` and the words after `limit` apply to runs that are up,
+ * `diverged` to runs that have ended, `nan`, `collapsed` and `limit` to both.
  */
 export const runHealths = [
   'ok',
@@ -27,6 +27,7 @@ export const runHealths = [
   'diverging',
   'diverged',
   'collapsed',
+  'limit',
   'disk',
   'silent',
   'idle',
@@ -36,8 +37,10 @@ export type RunHealth = (typeof runHealths)[number];
 /** All words for a run that is not healthy. */
 export const ailments = runHealths.filter((word) => word !== 'ok');
 export type Ailment = Exclude<RunHealth, 'ok'>;
+/** The words for values that say nothing of a setting but that it broke. */
+const brokenHealths: readonly RunHealth[] = ['nan', 'diverging', 'diverged', 'collapsed'];
 /** The words that a run keeps after its end, as its state does not show them. */
-const lastingHealths: readonly RunHealth[] = ['nan', 'diverged', 'collapsed'];
+const lastingHealths: readonly RunHealth[] = [...brokenHealths.filter((word) => word !== 'diverging'), 'limit'];
 
 /** Words of older versions, and their present equivalents. Sweep files, queries, saved views and supervisors may still use them. */
 export const formerHealths = { stalled: 'silent' } as const satisfies Readonly<Record<string, Ailment>>;
@@ -62,7 +65,7 @@ export function isUnhealthy({ state, health }: { readonly state: RunWord; readon
 
 /** Whether the values of a run say nothing of its setting but that it broke: it diverges, has diverged or collapsed, or is NaN. */
 export function isBroken({ health }: { readonly health: RunHealth }): boolean {
-  return health === 'diverging' || lastingHealths.includes(health);
+  return brokenHealths.includes(health);
 }
 
 /** The error of a run that failed; null: it has not failed, or the error is unknown. `reason`: why the run is in its state. */

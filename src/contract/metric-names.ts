@@ -40,6 +40,9 @@ export function isGpuUtilization(name: string): boolean {
   return name === systemMetrics.gpu || /^system\/gpu\.\d+\.gpu$/.test(name);
 }
 
+/** Prefix of a metric that declares how large another may be, whatever its sign: `limit/optim/kl` is the limit of `optim/kl`. */
+export const limitPrefix = 'limit/';
+
 /** Prefix of the metrics that describe the machine, ours and those of W&B. */
 export const systemPrefix = 'system/';
 

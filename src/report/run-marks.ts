@@ -1,5 +1,6 @@
 import { EndedSiblings, type Ending, endingOf, judgedMetric } from '../analysis/health/ending.js';
 import { type Finding, joinedHealth, notFiniteAmong, notFiniteFindings } from '../analysis/health/finding.js';
+import { exceededLimit } from '../analysis/health/limits.js';
 import { inMetricOrder, lossAmong, type MetricsToShow, standingAmong } from '../analysis/metric-order.js';
 import type { Ailment, RunWord } from '../base/run-words.js';
 import { boiledDown, smallBounds } from '../metrics/bounded-series.js';
@@ -44,7 +45,8 @@ export class RunMarks {
     // Uses the same reduced series as the supervisor, as the full one might lead to another mark.
     const valuesOf = (metric: string) => boiledDown(metrics.series(metric).y, smallBounds);
     const ending = endingOf(judged, lossAmong(inMetricOrder(metrics.keys(), choice)), valuesOf);
-    return { ending, notFinite: notFiniteFindings(names, last, true) };
+    const exceeded = exceededLimit(metrics.keys(), (name) => metrics.series(name));
+    return { ending, notFinite: notFiniteFindings(names, last, true), exceeded };
   }
 
   note({ name, group }: EndedRun, ended: Ended | null): void {
@@ -65,9 +67,9 @@ export class RunMarks {
     const ended = this.#endings.get(group) ?? new Map<string, Ended>();
     const siblings = new EndedSiblings([...ended.values()].flatMap(({ ending }) => ending ?? []));
     const marks = new Map<string, Finding>();
-    for (const [name, { ending, notFinite }] of ended) {
+    for (const [name, { ending, notFinite, exceeded }] of ended) {
       const mark = ending === null ? null : siblings.markOf(ending);
-      const { word, reason } = joinedHealth(notFinite, mark === null ? [] : [mark]);
+      const { word, reason } = joinedHealth(notFinite, [mark ?? [], exceeded ?? []].flat());
       if (word !== 'ok') marks.set(name, { word, reason: reason ?? '' });
     }
     return marks;
@@ -75,7 +77,12 @@ export class RunMarks {
 }
 
 /** How a run ended. `ending` null: it cannot be judged. */
-type Ended = { readonly ending: Ending | null; readonly notFinite: readonly Finding[] };
+type Ended = {
+  readonly ending: Ending | null;
+  readonly notFinite: readonly Finding[];
+  /** Absent where it was kept by an earlier version. */
+  readonly exceeded?: Finding | null;
+};
 
 function standingIn(metrics: RunMetrics, choice: MetricsToShow): string | null {
   return standingAmong(inMetricOrder(metrics.keys(), choice), choice, new Set(countingIn(metrics, choice)));

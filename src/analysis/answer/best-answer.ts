@@ -1,6 +1,6 @@
 /** The answer that a sweep is run for: which setting is best, what cannot be told apart from it, and what is no candidate. */
 import { groupBy } from '../../base/group-by.js';
-import { hasEnded, isUnhealthy, type RunHealth, type RunWord } from '../../base/run-words.js';
+import { hasEnded, isBroken, type RunHealth, type RunWord } from '../../base/run-words.js';
 import { type Parameters, parameterOf } from '../../base/scalar.js';
 import { finished } from '../../base/steps.js';
 import { counted, shortNumber } from '../../text/numbers.js';
@@ -53,7 +53,7 @@ export function* answerSteps(runs: readonly AnsweredRun[], question: AnswerQuest
   const repetition = repetitionNames(runs, fromSeeds);
   const results = done.map((run) => {
     const value = Object.hasOwn(run.metrics, metric) ? (run.metrics[metric] ?? Number.NaN) : null;
-    return { value, isBroken: isUnhealthy(run) };
+    return { value, isBroken: isBroken(run) };
   });
   const { candidates, broken } = rankedSettings(yield* settingSteps(done, repetition), results, goal);
   // A parameter with one value in its group is left out of the text of a setting: the name of the group stands for it.

@@ -62,8 +62,10 @@ function said(names: readonly string[], [one, several]: readonly [string, string
 
 /** The health word as it is shown. */
 export function healthWord(word: RunHealth): string {
-  return word === 'nan' ? 'NaN' : word;
+  return shownWords[word] ?? word;
 }
+
+const shownWords: Partial<Record<RunHealth, string>> = { nan: 'NaN', limit: 'over limit' };
 
 /** The problem of a run as its row shows it: `silent: no output and no metrics for 12 min`; null: none. */
 export function healthText(run: {

@@ -1,6 +1,6 @@
 import { bestFirst } from '../../analysis/best-first.js';
 import { goalByName, goalOf } from '../../analysis/metric-order.js';
-import { isUnhealthy } from '../../base/run-words.js';
+import { isBroken } from '../../base/run-words.js';
 import { anyParameterOf } from '../../base/scalar.js';
 import type { RunSummary, SweepSummary } from '../../client/fleet.js';
 import { requiredKey } from '../../query/check.js';
@@ -34,7 +34,7 @@ function byMetric(runs: readonly RunSummary[], key: string, sweeps: ReadonlyMap<
   const goals = new Set(runs.map(({ sweep }) => goalOf(key, sweeps.get(sweep)?.objective) ?? goalByName(key)));
   const ranked = runs.map((run) => {
     const value = run.metrics[key] ?? Number.NaN;
-    return { value, isBroken: !Number.isFinite(value) || isUnhealthy(run) };
+    return { value, isBroken: !Number.isFinite(value) || isBroken(run) };
   });
   return bestFirst(ranked, goals.size === 1 ? [...goals][0]! : null).map((index) => runs[index]!);
 }

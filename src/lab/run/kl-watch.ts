@@ -2,6 +2,7 @@
  * Watches how far the policy that samples is from the one that learns. Tinker's guide to reinforcement learning: `kl_sample_train_v1` and
  * `v2` should stay below 0.01 for stable training; more says that what is learnt from is not what the policy would do.
  */
+import { limitPrefix } from '../../contract/metric-names.js';
 import { shortNumber } from '../../text/numbers.js';
 import type { Row } from './metrics-file.js';
 
@@ -14,9 +15,14 @@ export class KlWatch {
   #above = 0;
   #highest: Highest | null = null;
 
+  /** The row with the bound of each distance as its declared limit, which the manager watches and draws. */
+  withLimits<R extends Row>(row: R): R {
+    return { ...row, ...Object.fromEntries(distancesIn(row).map(([name]) => [`${limitPrefix}${name}`, stableKl])) };
+  }
+
   /** @returns what to say: at the first row above the bound. */
   see(row: Row & { readonly step: number }): string | null {
-    const found = Object.entries(row).filter(([name]) => /(^|\/)kl_sample_train_v[12]$/.test(name));
+    const found = distancesIn(row);
     if (found.length === 0) return null;
     this.#rows++;
     const [name, value] = found.reduce((a, b) => (size(b[1]) > size(a[1]) ? b : a));
@@ -33,6 +39,10 @@ export class KlWatch {
     const { name, value, step } = this.#highest;
     return `warning: KL above ${stableKl} in ${this.#above} of ${this.#rows} rows; ${name} was ${shortNumber(value)} at step ${step}`;
   }
+}
+
+function distancesIn(row: Row) {
+  return Object.entries(row).filter(([name]) => /(^|\/)kl_sample_train_v[12]$/.test(name));
 }
 
 /** An estimate of a distance may come out below zero. */

@@ -240,8 +240,9 @@ function rowWriter(training: Training, schedule: Schedule, { directory, context,
   const events = schedule.tensorboard ? openEvents(directory.path, { start, time: context.time }) : null;
   const wandb = schedule.wandb == null ? null : openWandb(directory.path, schedule.wandb, context.time);
   const kl = new KlWatch();
-  const write: Loop['write'] = (row) => {
-    const warning = kl.see(row);
+  const write: Loop['write'] = (measured) => {
+    const warning = kl.see(measured);
+    const row = kl.withLimits(measured);
     if (warning !== null) context.log(warning);
     const spent = times.row();
     appendRow(directory.metrics, schedule.timesInMetrics === true ? { ...row, ...spent } : row);

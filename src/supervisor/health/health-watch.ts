@@ -86,9 +86,10 @@ export class HealthWatch {
     const isOver = run?.state.phase === 'ended';
     const mark = isOver ? this.#marks.of(id) : null;
     const findings = runningState(run) === null ? [] : (this.#observed.get(id)?.findings ?? []);
-    const { notFinite, metrics } = this.#tools.monitored(id);
-    if (notFinite.length === 0 && findings.length === 0 && mark === null) return wellHealth;
-    return joinedHealth(notFiniteFindings(notFinite, metrics, isOver), mark === null ? findings : [mark]);
+    const { notFinite, metrics, exceeded } = this.#tools.monitored(id);
+    const others = [mark ?? findings, exceeded ?? []].flat();
+    if (notFinite.length === 0 && others.length === 0) return wellHealth;
+    return joinedHealth(notFiniteFindings(notFinite, metrics, isOver), others);
   }
 
   follow(touched: ReadonlySet<RunId>): void {
@@ -106,14 +107,15 @@ export class HealthWatch {
     if (active.size > 0) this.#lookLater();
   }
 
-  /** Reports a NaN as soon as it is read. */
+  /** Reports a NaN, or an exceeded limit, as soon as it is read. */
   changed(ids: Iterable<RunId>): void {
     for (const id of ids) {
       const observed = this.#observed.get(id);
       const run = this.#tools.state.runs.get(id);
       if (run?.state.phase === 'ended') this.#mark(run, observed);
       if (observed === undefined) continue;
-      if (this.#tools.monitored(id).notFinite.length > 0 || observed.word === 'nan') this.#settle(id, observed);
+      const { notFinite, exceeded } = this.#tools.monitored(id);
+      if (notFinite.length > 0 || exceeded || observed.word === 'nan') this.#settle(id, observed);
     }
   }
 

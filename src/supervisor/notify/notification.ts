@@ -39,6 +39,7 @@ const verbs: Record<NotificationKind, string> = {
   diverging: 'diverging',
   diverged: 'diverged',
   collapsed: 'collapsed',
+  limit: 'over its limit',
   disk: 'disk almost full',
   silent: 'silent',
   idle: 'idle GPU',

@@ -2,7 +2,7 @@ import { basename, join } from 'node:path';
 import { declaredFields, type ShownDeclared } from '../../analysis/declared-parameters.js';
 import { namesIn } from '../../analysis/metric-order.js';
 import type { RunPlace } from '../../executors/executor.js';
-import type { Health } from '../../analysis/health/finding.js';
+import type { Finding, Health } from '../../analysis/health/finding.js';
 import type { Movement, ToBudget } from '../../analysis/forecast/own-pace.js';
 import type { TimeRange } from '../../analysis/forecast/time-range.js';
 import { failureReason, type Outcome } from '../../base/outcome.js';
@@ -37,6 +37,8 @@ export type MonitoredMetrics = Pick<RunSummary, 'progress' | 'metrics' | 'spark'
   counting: string[];
   step: number | null;
   notFinite: readonly string[];
+  /** That a metric exceeded the limit declared for it; absent or null: none did. */
+  exceeded?: Finding | null;
   /** Absent or null: the run has written all metrics that its sweep file names. */
   unwritten?: Unwritten | null;
   /** Absent: as it was told before. */

@@ -1,5 +1,6 @@
 import { OwnPace } from '../../analysis/forecast/own-pace.js';
 import { levelsOf } from '../../analysis/health/divergence.js';
+import { exceededLimit } from '../../analysis/health/limits.js';
 import { type Ending, endingOf, type Judged, judgedMetric } from '../../analysis/health/ending.js';
 import { notFiniteAmong } from '../../analysis/health/finding.js';
 import {
@@ -191,6 +192,7 @@ export class MetricsMonitor {
       unwritten: this.#unwritten(Object.keys(metrics)),
       declared: this.#newlyDeclared(),
       notFinite: notFiniteAmong(metrics, { show: this.#run.metrics.show, judged: this.#judged?.metric }),
+      exceeded: exceededLimit(Object.keys(metrics), (name) => this.#metrics.series(name)),
     };
   }
 

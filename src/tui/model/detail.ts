@@ -3,7 +3,7 @@ import type { History, Wanted } from './history.js';
 import type { ListModel } from './list-model.js';
 import type { MetricReader, RunSummary } from '../state/port.js';
 import type { UiState } from '../state/ui-state.js';
-import { theoryLines } from './curves/theory-lines.js';
+import { referenceLines } from './curves/reference-lines.js';
 import type { TreeNode, Branch } from './tree/branch-index.js';
 import { wallMetrics } from './wall-metrics.js';
 import { type Curve, type ChartData, type Detail, knownOf } from './curves/chart-data.js';
@@ -58,7 +58,7 @@ export function detailOf(
     if (chart === undefined) {
       const lasts = lastValues(begun, metric);
       const curves = sources.map((source, index) => curve(source, { axis, metric, place: places[index], lasts }));
-      known.set(metric, (chart = { metric, curves, references: theoryLines(metric, axis.key, sources) }));
+      known.set(metric, (chart = { metric, curves, references: referenceLines(metric, axis.key, sources) }));
     }
     return chart;
   };

@@ -1,6 +1,7 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { KlWatch } from '../../../src/lab/run/kl-watch.js';
-import { trainIn, testWorld } from '../algorithms/run-in-test.js';
+import { rowsIn, trainIn, testWorld } from '../algorithms/run-in-test.js';
 import { tempDirectory } from '../temp-directory.js';
 
 describe('KL between the policy that samples and the one that learns', () => {
@@ -16,12 +17,19 @@ describe('KL between the policy that samples and the one that learns', () => {
   it('is watched in a run', async () => {
     const line =
       'N=8 n_batches=6 test_n_batches=1 reward_type=log_distance max_tokens=2 num_substeps=4 batch_size=4 entropy_coef=1';
+    const folder = tempDirectory();
     const said = async (rate: string) => {
       const world = testWorld();
-      await trainIn(tempDirectory(), [...line.split(' '), `learning_rate=${rate}`], world);
+      await trainIn(join(folder, rate), [...line.split(' '), `learning_rate=${rate}`], world);
       return world.lines.filter((each) => each.startsWith('warning: '));
     };
     expect(await said('1e-6')).toEqual([]);
     expect(await said('1')).toEqual([expect.stringMatching(/kl_sample_train_v\d is/), expect.stringMatching(/KL above 0\.01 in/)]); // prettier-ignore
+    // Both distances have the limit in their rows, for whoever watches or draws the metrics.
+    const rows = rowsIn(join(folder, '1')).filter((row) => 'optim/kl_sample_train_v1' in row);
+    expect(rows).toHaveLength(6);
+    for (const row of rows) {
+      expect([1, 2].map((version) => row[`limit/optim/kl_sample_train_v${version}`])).toEqual([0.01, 0.01]);
+    }
   });
 });

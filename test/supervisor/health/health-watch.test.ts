@@ -255,6 +255,21 @@ describe('the health of a run', () => {
     expect(world.told).toEqual(['a disk', 'b disk', 'b silent']);
   });
 
+  it('is the limit that a run declares for a metric and exceeded, also after its end, and is told of once', async () => {
+    const world = await withUp('a', 'b');
+    world.writes('a', '{"step": 1, "kl": 2.51, "reward": 0, "limit/kl": 0.01}');
+    world.writes('b', '{"step": 1, "kl": 0.01, "reward": 0, "limit/kl": 0.01}');
+    await world.look();
+    world.writes('a', '{"step": 2, "kl": 0, "reward": 0, "limit/kl": 0.01}');
+    await world.look();
+    const over = { word: 'limit', reason: 'kl was 2.51 at step 1, limit 0.01' };
+    expect(world.watch.of(id('a'))).toEqual(over);
+    world.ends('a', 'b');
+    expect(world.watch.of(id('a'))).toEqual(over);
+    expect(world.word('b')).toBe('ok');
+    expect(world.told).toEqual(['a limit']);
+  });
+
   it('of a run that has ended is what its metrics said last, and nothing else', async () => {
     const world = await withUp('a', 'b');
     await world.passes(5 * MINUTE, ['a', 'b']);

@@ -36,7 +36,7 @@ describe('the vital signs of a run', () => {
       counting: [],
       spark: [],
     };
-    expect(vitals).toEqual({ ...nothing, step: null, notFinite: [], unwritten: null });
+    expect(vitals).toEqual({ ...nothing, step: null, notFinite: [], exceeded: null, unwritten: null });
   });
 
   it('take the pace of a resumed run that begins anew from there', () => {

@@ -62,8 +62,9 @@ describe('the line of what needs a person', () => {
         aRun('lr_1', { state: 'running', health: 'silent' }),
         aRun('lr_2', { state: 'done', health: 'diverged' }),
         aRun('lr_3', { state: 'running', health: 'diverging' }),
+        aRun('lr_4', { state: 'done', health: 'limit' }),
       ],
-      line: ' ! 1 diverging, 1 diverged, 1 silent   F shows them',
+      line: ' ! 1 diverging, 1 diverged, 1 over limit, 1 silent   F shows them',
     },
     {
       of: 'what cannot start',

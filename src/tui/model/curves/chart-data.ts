@@ -38,8 +38,14 @@ export function knownOf(
   return { isOver: hasEnded(run.state), isBroken: isBroken(run), last, place };
 }
 
-/** A line given by theory: `value`, or `value` times x. */
-export type Reference = { readonly label: string; readonly value: number; readonly isPerX: boolean };
+/** A line given by theory, or a declared limit: `value`, or `value` times x. */
+export type Reference = {
+  readonly label: string;
+  readonly value: number;
+  readonly isPerX: boolean;
+  /** Whether the values need not come near it: then it is not shown, so that they stay readable. */
+  readonly isLimit?: true;
+};
 
 /** Unit of the x axis: plain numbers, seconds, or Unix seconds. */
 export type XUnit = 'number' | 'seconds' | 'clock';
@@ -69,6 +75,6 @@ export type Detail = {
 export type ChartData = {
   readonly metric: string;
   readonly curves: readonly Curve[];
-  /** Lines given by theory. */
+  /** Lines given by theory, and declared limits. */
   readonly references?: readonly Reference[];
 };

@@ -10,7 +10,7 @@ import { shownFor } from '../../model/selection.js';
 import { withLazy } from '../../../base/lazy.js';
 import { Memoized } from '../../../base/memoize.js';
 import type { FleetPort, MetricReader, RunSummary } from '../../state/port.js';
-import { theoryLines } from '../../model/curves/theory-lines.js';
+import { referenceLines } from '../../model/curves/reference-lines.js';
 import type { ScreenOf, UiState } from '../../state/ui-state.js';
 import { cursorX } from '../../widgets/chart/chart-cursor.js';
 import { type ChartData, knownOf } from '../../model/curves/chart-data.js';
@@ -199,7 +199,7 @@ function chartsOf(
       ...knownOf(run, metric, place),
       series: seriesOver(axis, reader, metric),
     })),
-    references: theoryLines(metric, axis.key, sources),
+    references: referenceLines(metric, axis.key, sources),
   }));
 }
 

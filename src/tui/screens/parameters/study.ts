@@ -7,7 +7,7 @@ import {
 import { repetitionNames } from '../../../analysis/parameters/settings.js';
 import { seededRandom } from '../../../analysis/parameters/seeded-random.js';
 import { groupBy } from '../../../base/group-by.js';
-import { isUnhealthy } from '../../../base/run-words.js';
+import { isBroken } from '../../../base/run-words.js';
 import { parameterOf } from '../../../base/scalar.js';
 import type { RunSummary } from '../../state/port.js';
 import type { ScreenOf } from '../../state/ui-state.js';
@@ -61,7 +61,7 @@ const MOST_GROUPS = 8;
 export function* studySteps(question: StudyQuestion): Generator<number, Study> {
   const { goal, scale, metric, fromSeeds } = question;
   const runs = someOf(question.runs);
-  const measured = runs.map((run) => ({ ...run, objective: lastValue(run, metric), isBroken: isUnhealthy(run) }));
+  const measured = runs.map((run) => ({ ...run, objective: lastValue(run, metric), isBroken: isBroken(run) }));
   const asked = { runs: measured, goal, fromSeeds, ...(scale === null ? {} : { scale }) };
   const importance = yield* importanceSteps(asked, seededRandom(1));
   const seeds = repetitionNames(runs, fromSeeds);

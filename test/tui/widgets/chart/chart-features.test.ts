@@ -262,7 +262,7 @@ describe('smoothing', () => {
   });
 });
 
-describe('theory', () => {
+describe('a line of theory', () => {
   const known = [line(100, (x) => 8 * (1 - Math.exp(-x / 20)))];
 
   it('is dashes with a name beside them, and the range reaches up to them', () => {
@@ -279,6 +279,12 @@ describe('theory', () => {
         "    0                50",
       ]
     `);
+  });
+
+  it('is in the range as a limit only where the values come near it', () => {
+    const limit = { label: 'limit 50', value: 50, isPerX: false, isLimit: true } as const;
+    expect(drawn(known, {}, [limit]).join('')).toContain('limit 50');
+    expect(drawn(known, {}, [{ ...limit, value: 5000 }])).toEqual(drawn(known, {}));
   });
 
   it('may grow with x, and is cut off at the top', () => {

@@ -43,6 +43,9 @@ export function yAxisOf(
   return { scale, ...outsideOf(allSeries, x, scale) };
 }
 
+/** A limit is in the range where it is at most so many times the highest value. */
+const NEAR_LIMIT = 10;
+
 type Seen = { readonly x: Scale; readonly seen: readonly Range[]; readonly whole: Values };
 
 function scaleOf(
@@ -59,6 +62,7 @@ function scaleOf(
   const isLog = isLogY ?? wantsLog(range, () => middleOf(allSeries, x));
   references
     .filter(({ isPerX, value }) => !isPerX && (value > 0 || !isLog))
+    .filter(({ isLimit, value }) => isLimit !== true || value <= NEAR_LIMIT * high)
     .forEach(({ value }) => range.takeOne(value));
   return padded(range, isLog);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { MetricReader, RunSummary } from '../../../../src/tui/state/port.js';
-import { type Source, theoryLines } from '../../../../src/tui/model/curves/theory-lines.js';
+import { type Source, referenceLines } from '../../../../src/tui/model/curves/reference-lines.js';
 import { aRun } from '../../simulated-fleet.js';
 
 function source(parameters: RunSummary['parameters'], columns: Record<string, number[]> = {}): Source {
@@ -17,11 +17,11 @@ function source(parameters: RunSummary['parameters'], columns: Record<string, nu
 
 const metric = 'test/bits/answer_clamped';
 
-describe('the lines of theory', () => {
+describe('the lines that a metric is compared with', () => {
   it('give the bits there are to know, from what the run writes or else from its parameter N', () => {
     const written = source({ N: 16 }, { 'theory/signal_bits': [8, 8, 8] });
-    expect(theoryLines(metric, 'step', [written])).toEqual([{ label: 'log2 N = 8', value: 8, isPerX: false }]);
-    expect(theoryLines(metric, 'step', [source({ N: 1024 })])).toEqual([
+    expect(referenceLines(metric, 'step', [written])).toEqual([{ label: 'log2 N = 8', value: 8, isPerX: false }]);
+    expect(referenceLines(metric, 'step', [source({ N: 1024 })])).toEqual([
       { label: 'log2 N = 10', value: 10, isPerX: false },
     ]);
   });
@@ -31,15 +31,23 @@ describe('the lines of theory', () => {
       { N: 4 },
       { 'theory/channel_bits_per_episode': [3, 3], 'theory/credit_bits_per_episode': [1, 1] },
     );
-    expect(theoryLines(metric, 'progress/episodes', [run])).toEqual([
+    expect(referenceLines(metric, 'progress/episodes', [run])).toEqual([
       { label: 'log2 N = 2', value: 2, isPerX: false },
       { label: '1 bit/episode', value: 1, isPerX: true },
     ]);
-    expect(theoryLines(metric, 'step', [run]).map(({ isPerX }) => isPerX)).toEqual([false]);
+    expect(referenceLines(metric, 'step', [run]).map(({ isPerX }) => isPerX)).toEqual([false]);
+  });
+
+  it('give the limit that a run declares for the metric', () => {
+    const run = source({ N: 64 }, { 'limit/optim/kl': [0.01, 0.01] });
+    expect(referenceLines('optim/kl', 'step', [run, run])).toEqual([
+      { label: 'limit 0.01', value: 0.01, isPerX: false, isLimit: true },
+    ]);
+    expect(referenceLines('optim/loss', 'step', [run])).toEqual([]);
   });
 
   it('are the same for all seeds once', () => {
-    expect(theoryLines(metric, 'step', [source({ N: 64 }), source({ N: 64 }), source({ N: 16 })])).toHaveLength(2);
+    expect(referenceLines(metric, 'step', [source({ N: 64 }), source({ N: 64 }), source({ N: 16 })])).toHaveLength(2);
   });
 
   it.each([
@@ -49,6 +57,6 @@ describe('the lines of theory', () => {
     ['a column that changes', metric, source({}, { 'theory/signal_bits': [1, 2] })],
     ['a column without a value', metric, source({}, { 'theory/signal_bits': [Number.NaN] })],
   ])('are not invented for %s', (_, key, run) => {
-    expect(theoryLines(key, 'progress/episodes', [run])).toEqual([]);
+    expect(referenceLines(key, 'progress/episodes', [run])).toEqual([]);
   });
 });

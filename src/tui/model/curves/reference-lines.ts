@@ -1,3 +1,4 @@
+import { constantOf, declaredLimit, limitText } from '../../../analysis/health/limits.js';
 import type { MetricReader, RunSummary } from '../../state/port.js';
 import type { Reference } from './chart-data.js';
 import { narrowNumber } from '../../../text/numbers.js';
@@ -12,14 +13,24 @@ const episodes = /(^|\/)(total_)?episodes?$/;
 const most = 6;
 
 /**
- * Theoretical lines for a metric, from the runs' own values: for bits known, the number of bits to learn (`theory/signal_bits`, or
- * log2 of the parameter N) and, over episodes, the maximum that they can carry (`theory/…_bits_per_episode`).
+ * Lines to compare a metric with, from the runs' own values: the limit that they declare for it (`limit/NAME`); for bits known, the
+ * number of bits to learn (`theory/signal_bits`, or log2 of the parameter N) and, over episodes, the maximum that they can carry
+ * (`theory/…_bits_per_episode`).
  */
-export function theoryLines(metric: string, xKey: string, sources: readonly Source[]): Reference[] {
-  if (!bitsKnown.test(metric)) return [];
-  const lines = sources.flatMap((source) => [signal(source), episodes.test(xKey) ? channel(source) : null]);
+export function referenceLines(metric: string, xKey: string, sources: readonly Source[]): Reference[] {
+  const isBits = bitsKnown.test(metric);
+  const lines = sources.flatMap((source) => [
+    limitOf(metric, source),
+    isBits ? signal(source) : null,
+    isBits && episodes.test(xKey) ? channel(source) : null,
+  ]);
   const distinct = new Map(lines.flatMap((line) => (line === null ? [] : [[line.label, line]])));
   return [...distinct.values()].sort((a, b) => Number(a.isPerX) - Number(b.isPerX)).slice(0, most);
+}
+
+function limitOf(metric: string, { reader }: Source): Reference | null {
+  const value = declaredLimit(metric, (name) => reader.series(name));
+  return value === null ? null : { label: `limit ${limitText(value)}`, value, isPerX: false, isLimit: true };
 }
 
 function signal({ run, reader }: Source): Reference | null {
@@ -36,9 +47,6 @@ function channel({ reader }: Source): Reference | null {
   return { label: `${narrowNumber(value)} ${value === 1 ? 'bit' : 'bits'}/episode`, value, isPerX: true };
 }
 
-/** The value of a constant metric; null if there is none or it varies. */
 function constant(reader: MetricReader, key: string): number | null {
-  const { y } = reader.series(key);
-  const last = y.at(-1);
-  return last !== undefined && Number.isFinite(last) && y[0] === last ? last : null;
+  return constantOf(reader.series(key).y);
 }
