@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { closeSync, constants, openSync, rmSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
@@ -9,6 +9,7 @@ import { runMarks, supervisorFiles } from '../contract/files.js';
 import { ELSEWHERE, leaseTerms, type SupervisorLock } from '../contract/supervisor-lock.js';
 import { checkRunsDirectory } from '../files/private-folder.js';
 import { textOrNull } from '../files/regular-file.js';
+import { startDetached } from '../processes/started-program.js';
 import { lockOf, openSupervisor } from './connection.js';
 import { Fleet } from './fleet.js';
 import { makeFolder } from '../files/make-folder.js';
@@ -242,11 +243,8 @@ function start(runsDirectory: string, programs: Programs, more: readonly string[
   // Without the marks of a run: a supervisor started from within a run would else be killed as a part of it.
   const marks = Object.values(runMarks) as string[];
   const env = Object.fromEntries(Object.entries(environment).filter(([name]) => !marks.includes(name)));
-  const stdio: ('ignore' | number)[] = ['ignore', output, output];
   const words = [...smallHeap, supervisor, '--runs', runsDirectory, '--bin', bin, ...more];
-  const child = spawn(node, words, { detached: true, stdio, env });
-  child.on('error', () => undefined);
-  child.unref();
+  const child = startDetached(node, words, { env, output });
   closeSync(output);
   return child;
 }

@@ -1,7 +1,7 @@
-import { spawnSync } from 'node:child_process';
 import { UserError } from '../../base/user-error.js';
 import type { RunSummary } from '../../client/fleet.js';
 import { attachCommand, leaveKey, terminalOf } from '../../files/run-terminal.js';
+import { runInForeground } from '../../processes/started-program.js';
 import { print } from '../terminal.js';
 
 /**
@@ -22,7 +22,7 @@ export function enterTerminal({ name, directory, attempt }: RunSummary, environm
   // A tmux refuses to show another one as long as it believes to be within one.
   const outside = { ...environment };
   delete outside['TMUX'];
-  const { error, status } = spawnSync(program, args, { stdio: 'inherit', env: outside });
+  const { error, status } = runInForeground(program, args, { env: outside });
   if (error === undefined && status === 0) return;
   const why = error === undefined ? `tmux ended with exit code ${status}` : error.message;
   throw new UserError(`The terminal of ${name} could not be shown: ${why}.`, 'Its output is in its log.');

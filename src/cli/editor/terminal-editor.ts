@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +7,7 @@ import type { Ack, Fleet, RunSummary } from '../../client/fleet.js';
 import { writeOutputText } from '../../files/output-file.js';
 import { readIfThere, readRunRecord } from '../../files/run-record-file.js';
 import { type LaunchOverrides, readLaunchOverrides, writeSweepText } from '../../files/sweep-text.js';
+import { runInForeground } from '../../processes/started-program.js';
 import { expandBeside } from '../../spec/expand/expand-sweep.js';
 import type { Plan } from '../../spec/planned-run.js';
 import { shellQuote } from '../../text/shell-words.js';
@@ -225,7 +225,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 function editText(path: string, environment: Environment): void {
   // By convention the variable is a shell command and may have arguments (`code --wait`).
   const editor = said(environment['VISUAL']) ?? said(environment['EDITOR']) ?? 'vi';
-  const { status, error } = spawnSync('sh', ['-c', `${editor} "$1"`, 'editor', path], { stdio: 'inherit' });
+  const { status, error } = runInForeground('sh', ['-c', `${editor} "$1"`, 'editor', path]);
   if (error === undefined && status === 0) return;
   const how = error?.message ?? (status === 127 ? 'it was not found' : `it ended with ${status ?? 'a signal'}`);
   throw new UserError(
@@ -242,7 +242,7 @@ function editText(path: string, environment: Environment): void {
 export function openShell(directory: string, environment: Environment): void {
   const shell = said(environment['SHELL']) ?? 'sh';
   print(['', directory, 'exit (or Ctrl-D) brings the window back.']);
-  const { error } = spawnSync(shell, [], { stdio: 'inherit', cwd: directory });
+  const { error } = runInForeground(shell, [], { cwd: directory });
   if (error === undefined) return;
   throw new UserError(
     `No shell could be opened in ${directory}: ${error.message}.`,

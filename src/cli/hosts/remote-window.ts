@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process';
 import { UserError } from '../../base/user-error.js';
 import { type Host, sshArguments } from '../../client/host.js';
 import { type LinkTools, sshProblem } from '../../client/host-link.js';
 import { JoinedFleets } from '../../client/joined-fleets.js';
+import { runInForeground } from '../../processes/started-program.js';
 import { shellQuote } from '../../text/shell-words.js';
 import { openWindow } from '../../tui/app/open-window.js';
 import type { Draft, EditorPort } from '../../tui/state/editor-port.js';
@@ -194,6 +194,6 @@ class HostEditor implements EditorPort {
 
 /** Until ssh has ended the terminal is that of the host. */
 function withTerminal(words: readonly string[]): void {
-  const { error } = spawnSync('ssh', ['-t', ...words], { stdio: 'inherit' });
+  const { error } = runInForeground('ssh', ['-t', ...words]);
   if (error !== undefined) throw sshProblem(error);
 }

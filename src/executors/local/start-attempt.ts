@@ -1,6 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { closeSync, realpathSync } from 'node:fs';
 import { hostIdentity } from '../../processes/host-identity.js';
+import { startDetached } from '../../processes/started-program.js';
 import { attemptDirectory } from '../attempt/attempt-files.js';
 import { placeWord } from '../attempt/claim-text.js';
 import { problemOf } from '../attempt/command-problem.js';
@@ -82,10 +83,7 @@ function launch(spec: LaunchSpec, log: number, setting: ShimSetting): ShimStart 
   const { cwd, environment } = spec;
   const args = shimArguments(spec, setting);
   try {
-    const child = spawn('/bin/sh', args, { detached: true, stdio: ['ignore', log, log], cwd, env: environment });
-    // Without a listener a failed spawn would end the supervisor; the missing pid shows the failure.
-    child.on('error', () => undefined);
-    child.unref();
+    const child = startDetached('/bin/sh', args, { cwd, env: environment, output: log });
     if (child.pid !== undefined) return { kind: 'started', child, pid: child.pid };
     const reason = problemOf(spec);
     // Node reports the reason only later. The shim itself is always executable, so if the folder is accessible, it is a shortage.
