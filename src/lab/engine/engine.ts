@@ -13,6 +13,17 @@ import type { Rng } from '../rng.js';
  */
 export type Floats = Float32Array | Float64Array;
 
+/**
+ * How Llama 3.1 scales RoPE for contexts longer than those that it was first trained on (`originalContext`, tokens): a frequency with
+ * fewer than `lowFrequency` turns in these is divided by `factor`, one with more than `highFrequency` stays.
+ */
+export type RopeScaling = {
+  readonly factor: number;
+  readonly lowFrequency: number;
+  readonly highFrequency: number;
+  readonly originalContext: number;
+};
+
 /** Shape of a LLaMA-family model: RMSNorm, RoPE, grouped-query attention, SwiGLU. */
 export type ModelShape = {
   readonly vocabulary: number;
@@ -25,6 +36,10 @@ export type ModelShape = {
   /** Whether the head shares the embedding's weights. */
   readonly tied: boolean;
   readonly ropeTheta: number;
+  /** Absent: RoPE is not scaled. */
+  readonly ropeScaling?: RopeScaling | undefined;
+  /** Whether queries, keys and values have a bias, as in Qwen2. Absent: they have none. */
+  readonly qkvBias?: boolean | undefined;
   readonly normEpsilon: number;
   /** Longest sequence, prompt included. */
   readonly context: number;

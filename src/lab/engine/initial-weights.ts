@@ -6,7 +6,7 @@ const deviation = 0.02;
 
 /**
  * Fresh weights as one flat vector: N(0, 0.02²), the two matrices of each layer that write to the residual stream
- * divided by √(2 · layers) (GPT-2's rule), norms 1.
+ * divided by √(2 · layers) (GPT-2's rule), norms 1, biases 0.
  *
  * @param uniform A stream of numbers in [0, 1); two are drawn for each two weights, tensor by tensor as in `layout`.
  */
@@ -16,6 +16,7 @@ export function initialWeights(shape: ModelShape, uniform: () => number): Float3
   const residual = deviation / Math.sqrt(2 * shape.layers);
   for (const tensor of layout(shape)) {
     const writesResidual = /\.(o_proj|down_proj)\./.test(tensor.name);
+    if (tensor.name.endsWith('.bias')) continue;
     if (tensor.shape.length === 1) weights.fill(1, tensor.offset, tensor.offset + tensor.shape[0]);
     else fillNormal(weights, tensor, writesResidual ? residual : deviation, uniform);
   }

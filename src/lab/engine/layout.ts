@@ -29,6 +29,8 @@ type LayerOffsets = {
   readonly attentionNorm: number;
   /** [width × (queries | keys | values)] */
   readonly qkv: number;
+  /** [queries | keys | values]; null: they have no bias. */
+  readonly qkvBias: number | null;
   readonly output: number;
   readonly mlpNorm: number;
   /** [width × (gate | up)] */
@@ -47,6 +49,7 @@ export function offsetsOf(shape: ModelShape): Offsets {
   const layers = Array.from({ length: shape.layers }, () => ({
     attentionNorm: take(width),
     qkv: take(width * widthsOf(shape).qkv),
+    qkvBias: shape.qkvBias === true ? take(widthsOf(shape).qkv) : null,
     output: take(width * width),
     mlpNorm: take(width),
     gateUp: take(width * 2 * feedForward),
@@ -60,7 +63,8 @@ export function offsetsOf(shape: ModelShape): Offsets {
 /** The size of the flat vector, for a shape of any size: nothing is laid out. */
 export function parameterCount(shape: ModelShape): number {
   const { vocabulary, width, feedForward, layers, tied } = shape;
-  const layer = width * (widthsOf(shape).qkv + width + 3 * feedForward + 2);
+  const { qkv } = widthsOf(shape);
+  const layer = width * (qkv + width + 3 * feedForward + 2) + (shape.qkvBias === true ? qkv : 0);
   return (tied ? 1 : 2) * vocabulary * width + layers * layer + width;
 }
 
@@ -77,7 +81,7 @@ export function layout(shape: ModelShape): readonly Tensor[] {
   return [
     rows('model.embed_tokens.weight', offsets.embedding),
     ...offsets.layers.flatMap((layer, index) => layerTensors(shape, layer, `model.layers.${index}.`)),
-    norm('model.norm.weight', offsets.finalNorm, width),
+    vector('model.norm.weight', offsets.finalNorm, width),
     ...(shape.tied ? [] : [rows('lm_head.weight', offsets.head)]),
   ];
 }
@@ -91,19 +95,26 @@ function layerTensors(shape: ModelShape, layer: LayerOffsets, prefix: string): T
     offset,
     strides: [1, row],
   });
+  const parts = [
+    { name: 'self_attn.q_proj', count: width, column: 0 },
+    { name: 'self_attn.k_proj', count: kv, column: width },
+    { name: 'self_attn.v_proj', count: kv, column: width + kv },
+  ];
+  const { qkvBias } = layer;
   return [
-    norm(`${prefix}input_layernorm.weight`, layer.attentionNorm, width),
-    matrix('self_attn.q_proj', [width, width], layer.qkv, qkv),
-    matrix('self_attn.k_proj', [kv, width], layer.qkv + width, qkv),
-    matrix('self_attn.v_proj', [kv, width], layer.qkv + width + kv, qkv),
+    vector(`${prefix}input_layernorm.weight`, layer.attentionNorm, width),
+    ...parts.flatMap(({ name, count, column }) => [
+      ...(qkvBias === null ? [] : [vector(`${prefix}${name}.bias`, qkvBias + column, count)]),
+      matrix(name, [count, width], layer.qkv + column, qkv),
+    ]),
     matrix('self_attn.o_proj', [width, width], layer.output, width),
-    norm(`${prefix}post_attention_layernorm.weight`, layer.mlpNorm, width),
+    vector(`${prefix}post_attention_layernorm.weight`, layer.mlpNorm, width),
     matrix('mlp.gate_proj', [feedForward, width], layer.gateUp, 2 * feedForward),
     matrix('mlp.up_proj', [feedForward, width], layer.gateUp + feedForward, 2 * feedForward),
     matrix('mlp.down_proj', [width, feedForward], layer.down, width),
   ];
 }
 
-function norm(name: string, offset: number, width: number): Tensor {
-  return { name, shape: [width], offset, strides: [1] };
+function vector(name: string, offset: number, count: number): Tensor {
+  return { name, shape: [count], offset, strides: [1] };
 }

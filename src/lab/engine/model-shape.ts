@@ -90,9 +90,25 @@ export function checkShape(shape: ModelShape): void {
     );
   }
   if (!(shape.ropeTheta > 0)) refuse(shape, 'ropeTheta', 'is not above 0', '10000');
+  checkScaling(shape);
   if (!(shape.normEpsilon >= 0)) refuse(shape, 'normEpsilon', 'is below 0', '0.00001');
 }
 
-function refuse(shape: ModelShape, key: Exclude<keyof ModelShape, 'tied'>, why: string, instead: string): never {
+function checkScaling({ ropeScaling }: ModelShape): void {
+  if (ropeScaling === undefined) return;
+  const { factor, lowFrequency, highFrequency, originalContext } = ropeScaling;
+  if (factor >= 1 && lowFrequency > 0 && highFrequency > lowFrequency && originalContext >= 1) return;
+  throw new UserError(
+    `The model's scaling of RoPE, ${JSON.stringify(ropeScaling)}, cannot be: \`factor\` must be 1 at least, and \`highFrequency\` above \`lowFrequency\`.`,
+    'Set them as the config of Llama 3.1 has them: factor 8, frequencies 1 and 4, original context 8192.',
+  );
+}
+
+function refuse(
+  shape: ModelShape,
+  key: Exclude<keyof ModelShape, 'tied' | 'qkvBias' | 'ropeScaling'>,
+  why: string,
+  instead: string,
+): never {
   throw new UserError(`The model's \`${key}\`, ${shape[key]}, ${why}.`, `Set \`${key}\` to ${instead}, for example.`);
 }

@@ -1,11 +1,11 @@
 /**
- * `config.json` of a LLaMA model, as `transformers` writes it: what of it the engine can compute, and what not.
+ * `config.json` of a LLaMA or Qwen2 model, as `transformers` writes it: what of it the engine can compute, and what not.
  *
- * Keys and defaults are those of `LlamaConfig` (transformers 4 and 5, which keep RoPE's settings in different places).
+ * Keys and defaults are those of `LlamaConfig` and `Qwen2Config` (transformers 4 and 5, which keep RoPE's settings in different places).
  */
 import * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
-import type { ModelShape } from '../engine/engine.js';
+import type { ModelShape, RopeScaling } from '../engine/engine.js';
 import { checkShape } from '../engine/model-shape.js';
 
 /** What a model is, and how it is used when nobody says more. */
@@ -29,11 +29,22 @@ const Rope = z.looseObject({
   type: z.string().optional(),
   rope_theta: z.number().positive().optional(),
   partial_rotary_factor: z.number().optional(),
+  factor: z.number().optional(),
+  low_freq_factor: z.number().optional(),
+  high_freq_factor: z.number().optional(),
+  original_max_position_embeddings: z.number().optional(),
 });
+type Rope = z.infer<typeof Rope>;
+
+/** What can be computed, by `model_type`. `context`: of a config that does not say it. */
+const kinds = {
+  llama: { architecture: 'LlamaForCausalLM', qkvBias: false, context: 2048 },
+  qwen2: { architecture: 'Qwen2ForCausalLM', qkvBias: true, context: 32_768 },
+} as const;
 
 /** Loose: programs write many keys that change nothing of what is computed. */
 const Config = z.looseObject({
-  model_type: z.string(),
+  model_type: z.enum(['llama', 'qwen2']),
   architectures: z.array(z.string()).nullish(),
   vocab_size: count,
   hidden_size: count,
@@ -42,12 +53,13 @@ const Config = z.looseObject({
   num_attention_heads: count,
   num_key_value_heads: count.nullish(),
   head_dim: count.nullish(),
-  max_position_embeddings: count.default(2048),
+  max_position_embeddings: count.nullish(),
   rms_norm_eps: z.number().nonnegative().default(1e-6),
   hidden_act: z.string().default('silu'),
   tie_word_embeddings: z.boolean().default(false),
   attention_bias: z.boolean().default(false),
   mlp_bias: z.boolean().default(false),
+  use_sliding_window: z.boolean().nullish(),
   rope_theta: z.number().positive().nullish(),
   rope_scaling: Rope.nullish(),
   rope_parameters: Rope.nullish(),
@@ -61,16 +73,16 @@ type Config = z.infer<typeof Config>;
 /**
  * @param text Of the file.
  * @param path Of the file, for errors.
- * @throws UserError when it is no config of a LLaMA model at all.
+ * @throws UserError when it is no config of such a model at all.
  */
 export function readConfig(text: string, path: string): ConfigReading {
   const raw = parse(text, path);
   const kind = z.looseObject({ model_type: z.string() }).safeParse(raw);
-  if (kind.success && kind.data.model_type !== 'llama') throw otherModel(path, kind.data.model_type);
+  if (kind.success && !Object.hasOwn(kinds, kind.data.model_type)) throw otherModel(path, kind.data.model_type);
   const parsed = Config.safeParse(raw);
   if (!parsed.success) {
     const issues = parsed.error.issues.map(({ path: at, message }) => `\`${at.join('.')}\`: ${message}`);
-    throw new UserError(`${path} is not the config of a LLaMA model: ${issues.join('; ')}.`, fetchAgain);
+    throw new UserError(`${path} is not the config of a LLaMA or Qwen2 model: ${issues.join('; ')}.`, fetchAgain);
   }
   const config = { shape: shapeOf(parsed.data), ...specialIds(parsed.data) };
   return { config, problems: [...unsupported(parsed.data), ...impossible(config.shape)] };
@@ -78,9 +90,10 @@ export function readConfig(text: string, path: string): ConfigReading {
 
 /** The file's text for a model of this shape, such that transformers 4 and 5 read the same from it. */
 export function writeConfig({ shape, beginning, endings }: ModelConfig): string {
+  const kind = kindOf(shape);
+  const rope = { rope_theta: shape.ropeTheta, ...ropeText(shape) };
   const config = {
-    architectures: ['LlamaForCausalLM'],
-    attention_bias: false,
+    architectures: [architectureOf(shape)],
     attention_dropout: 0,
     bos_token_id: beginning,
     dtype: 'float32',
@@ -91,23 +104,45 @@ export function writeConfig({ shape, beginning, endings }: ModelConfig): string 
     initializer_range: 0.02,
     intermediate_size: shape.feedForward,
     max_position_embeddings: shape.context,
-    mlp_bias: false,
-    model_type: 'llama',
+    model_type: kind,
     num_attention_heads: shape.heads,
     num_hidden_layers: shape.layers,
     num_key_value_heads: shape.kvHeads,
     pad_token_id: null,
-    pretraining_tp: 1,
     rms_norm_eps: shape.normEpsilon,
     // Version 5 reads the former, version 4 the latter.
-    rope_parameters: { rope_theta: shape.ropeTheta, rope_type: 'default' },
+    rope_parameters: rope,
     rope_theta: shape.ropeTheta,
+    ...(shape.ropeScaling === undefined ? {} : { rope_scaling: ropeText(shape) }),
+    ...(kind === 'qwen2'
+      ? { use_sliding_window: false }
+      : { attention_bias: false, mlp_bias: false, pretraining_tp: 1 }),
     tie_word_embeddings: shape.tied,
     torch_dtype: 'float32',
     use_cache: true,
     vocab_size: shape.vocabulary,
   };
   return `${JSON.stringify(config, null, 2)}\n`;
+}
+
+function ropeText({ ropeScaling: scaling }: ModelShape) {
+  if (scaling === undefined) return { rope_type: 'default' };
+  return {
+    rope_type: 'llama3',
+    factor: scaling.factor,
+    low_freq_factor: scaling.lowFrequency,
+    high_freq_factor: scaling.highFrequency,
+    original_max_position_embeddings: scaling.originalContext,
+  };
+}
+
+/** The class of transformers for a model of this shape. */
+export function architectureOf(shape: ModelShape): string {
+  return kinds[kindOf(shape)].architecture;
+}
+
+function kindOf({ qkvBias }: ModelShape): keyof typeof kinds {
+  return qkvBias === true ? 'qwen2' : 'llama';
 }
 
 /** The text of `generation_config.json`. Batches are filled up with the token that ends a text, where there is one. */
@@ -121,6 +156,8 @@ export function writeGenerationConfig({ beginning, endings }: Omit<ModelConfig, 
 }
 
 function shapeOf(config: Config): ModelShape {
+  const { qkvBias, context } = kinds[config.model_type];
+  const ropeScaling = scalingOf(config);
   return {
     vocabulary: config.vocab_size,
     width: config.hidden_size,
@@ -131,8 +168,26 @@ function shapeOf(config: Config): ModelShape {
     tied: config.tie_word_embeddings,
     ropeTheta: config.rope_parameters?.rope_theta ?? config.rope_theta ?? 10_000,
     normEpsilon: config.rms_norm_eps,
-    context: config.max_position_embeddings,
+    context: config.max_position_embeddings ?? context,
+    ...(ropeScaling === null ? {} : { ropeScaling }),
+    ...(qkvBias ? { qkvBias } : {}),
   };
+}
+
+const ropeKeys = ['rope_scaling', 'rope_parameters'] as const;
+
+/** Null: RoPE is not scaled so, or the config does not say all of it. */
+function scalingOf(config: Config): RopeScaling | null {
+  const rope = ropeKeys.map((key) => config[key]).find((each) => ropeKind(each) === 'llama3');
+  const [factor, lowFrequency, highFrequency, originalContext] = scalingKeys.map((key) => rope?.[key]);
+  if (factor === undefined || lowFrequency === undefined || highFrequency === undefined) return null;
+  return originalContext === undefined ? null : { factor, lowFrequency, highFrequency, originalContext };
+}
+
+const scalingKeys = ['factor', 'low_freq_factor', 'high_freq_factor', 'original_max_position_embeddings'] as const;
+
+function ropeKind(rope: Rope | null | undefined): string {
+  return rope?.rope_type ?? rope?.type ?? 'default';
 }
 
 function specialIds({ bos_token_id: bos, eos_token_id: eos }: Config): Omit<ModelConfig, 'shape'> {
@@ -142,11 +197,13 @@ function specialIds({ bos_token_id: bos, eos_token_id: eos }: Config): Omit<Mode
 function unsupported(config: Config): string[] {
   const { architectures, hidden_act: activation, quantization_config: quantization } = config;
   const problems: string[] = [];
-  if (architectures?.length && !architectures.includes('LlamaForCausalLM')) {
-    problems.push(`\`architectures\` is ${architectures.join(', ')}, not LlamaForCausalLM`);
+  const { architecture } = kinds[config.model_type];
+  if (architectures?.length && !architectures.includes(architecture)) {
+    problems.push(`\`architectures\` is ${architectures.join(', ')}, not ${architecture}`);
   }
   if (activation !== 'silu') problems.push(`\`hidden_act\` is ${activation}, not silu`);
-  if (config.attention_bias) problems.push('`attention_bias` is true: the projections of attention have no bias here');
+  if (config.attention_bias) problems.push('`attention_bias` is true: the output of attention has no bias here');
+  if (config.use_sliding_window === true) problems.push('`use_sliding_window` is true: attention sees all tokens here');
   if (config.mlp_bias) problems.push('`mlp_bias` is true: the projections of the MLP have no bias here');
   if (quantization !== undefined && quantization !== null) problems.push('`quantization_config` is set');
   return [...problems, ...unsupportedHeads(config), ...unsupportedRope(config)];
@@ -157,17 +214,20 @@ function unsupportedHeads({ head_dim: dim, hidden_size: width, num_attention_hea
   return [`\`head_dim\` is ${dim}, not \`hidden_size\` ${width} / \`num_attention_heads\` ${heads}`];
 }
 
-/** Two versions of transformers have three names for it; each must say nothing, or "default". */
+/** Two versions of transformers have three names for it; each must say nothing, "default" or "llama3". */
 function unsupportedRope(config: Config): string[] {
-  const kinds = (['rope_scaling', 'rope_parameters'] as const).flatMap((key) => {
-    const kind = config[key]?.rope_type ?? config[key]?.type ?? 'default';
-    return kind === 'default' ? [] : [`\`${key}\` is ${kind}: only plain RoPE is computed here`];
+  const others = ropeKeys.flatMap((key) => {
+    const kind = ropeKind(config[key]);
+    const missing = kind === 'llama3' ? scalingKeys.filter((each) => config[key]?.[each] === undefined) : [];
+    if (missing.length > 0) return [`\`${key}\` is llama3 without ${missing.join(', ')}`];
+    const isKnown = kind === 'default' || kind === 'llama3';
+    return isKnown ? [] : [`\`${key}\` is ${kind}: only plain RoPE and that of Llama 3 are computed here`];
   });
   // Models that mix kinds of attention have a set of settings for each.
   const nested = Object.values(config.rope_parameters ?? {}).some((value) => typeof value === 'object');
-  if (nested) kinds.push('`rope_parameters` holds several sets of settings: only one is used here');
+  if (nested) others.push('`rope_parameters` holds several sets of settings: only one is used here');
   const part = config.rope_parameters?.partial_rotary_factor ?? config.partial_rotary_factor ?? 1;
-  return part === 1 ? kinds : [...kinds, `\`partial_rotary_factor\` is ${part}: RoPE turns whole heads here`];
+  return part === 1 ? others : [...others, `\`partial_rotary_factor\` is ${part}: RoPE turns whole heads here`];
 }
 
 function impossible(shape: ModelShape): string[] {
@@ -192,7 +252,7 @@ function parse(text: string, path: string): unknown {
 
 function otherModel(path: string, kind: string): UserError {
   return new UserError(
-    `${path} describes a model of type ${JSON.stringify(kind)}; only "llama" can be computed here.`,
-    'Give the directory of a LlamaForCausalLM.',
+    `${path} describes a model of type ${JSON.stringify(kind)}; only "llama" and "qwen2" can be computed here.`,
+    'Give the directory of a LlamaForCausalLM or a Qwen2ForCausalLM.',
   );
 }

@@ -10,7 +10,7 @@ import { mergeAdapters, type PlainModel } from '../engine/adapters/merging.js';
 import { compiledKernels } from '../engine/create-engine.js';
 import type { ModelShape } from '../engine/engine.js';
 import { parameterCount } from '../engine/layout.js';
-import { configFiles } from './config.js';
+import { architectureOf, configFiles } from './config.js';
 import { describe, loadModel, saveModel, type LoadedModel } from './directory.js';
 import { readPeft, writePeft, type PeftLora } from './peft.js';
 import { storedEntries, type StoredEntries } from './stored-weights.js';
@@ -132,7 +132,7 @@ function foreignFacts(directory: string): Facts {
   const { config, entries, problems } = describe(directory);
   const { tokenizer, problems: further } = tokenizerOf(directory, config.shape);
   return {
-    kind: 'LlamaForCausalLM (Hugging Face)',
+    kind: `${architectureOf(config.shape)} (Hugging Face)`,
     shape: config.shape,
     entries,
     tokenizer,
@@ -166,7 +166,8 @@ function factRows(facts: Facts): [name: string, value: string][] {
   ];
 }
 
-function shapeText({ layers, width, heads, kvHeads, feedForward, vocabulary, tied }: ModelShape): string {
+function shapeText(shape: ModelShape): string {
+  const { layers, width, heads, kvHeads, feedForward, vocabulary, tied, qkvBias } = shape;
   const keys = kvHeads === heads ? '' : ` on ${kvHeads} of keys and values`;
   const parts = [
     counted(layers, 'layer'),
@@ -175,12 +176,14 @@ function shapeText({ layers, width, heads, kvHeads, feedForward, vocabulary, tie
     `feed-forward ${feedForward}`,
     `vocabulary ${countText(vocabulary)}`,
     tied ? 'tied head' : 'head of its own',
+    ...(qkvBias === true ? ['biases of queries, keys and values'] : []),
   ];
   return parts.join(', ');
 }
 
-function contextText({ context, ropeTheta, normEpsilon }: ModelShape): string {
-  return `${countText(context)} tokens, RoPE base ${countText(ropeTheta)}, norm epsilon ${normEpsilon}`;
+function contextText({ context, ropeTheta, ropeScaling, normEpsilon }: ModelShape): string {
+  const scaled = ropeScaling === undefined ? '' : ` scaled by ${ropeScaling.factor}`;
+  return `${countText(context)} tokens, RoPE base ${countText(ropeTheta)}${scaled}, norm epsilon ${normEpsilon}`;
 }
 
 function weightsText({ shape, entries }: Facts): string {

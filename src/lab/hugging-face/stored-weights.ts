@@ -90,7 +90,7 @@ export function loadWeights(shape: ModelShape, entries: StoredEntries): Float32A
 export function cannotLoad(problems: readonly string[]): UserError {
   return new UserError(
     `The model cannot be loaded: ${problems.join('; ')}.`,
-    'Use a LlamaForCausalLM with plain RoPE and no biases, as `save_pretrained` of transformers writes it.',
+    'Use a LlamaForCausalLM or a Qwen2ForCausalLM, as `save_pretrained` of transformers writes it.',
   );
 }
 

@@ -59,6 +59,10 @@ const Shape: z.ZodType<ModelShape> = z.object({
   feedForward: z.int(),
   tied: z.boolean(),
   ropeTheta: z.number(),
+  ropeScaling: z
+    .object({ factor: z.number(), lowFrequency: z.number(), highFrequency: z.number(), originalContext: z.number() })
+    .optional(),
+  qkvBias: z.boolean().optional(),
   normEpsilon: z.number(),
   context: z.int(),
 });

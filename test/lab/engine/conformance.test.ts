@@ -4,7 +4,7 @@ import type { Engine, ModelShape, PromptGroup } from '../../../src/lab/engine/en
 import { layout, offsetsOf } from '../../../src/lab/engine/layout.js';
 import { presets } from '../../../src/lab/engine/model-shape.js';
 import { absentEngines, engineOn, everyEngine, expectSame, mostScores, trainedEngineOn } from './every-engine.js';
-import { groupsOf, maxDifference, oddShape, slopes, tailShape } from './models.js';
+import { groupsOf, maxDifference, oddShape, scaledShape, slopes, tailShape } from './models.js';
 
 const fixtures = 'test/fixtures/engine/W1';
 const floats = (file: string) => new Float32Array(new Uint8Array(readFileSync(file)).buffer);
@@ -19,6 +19,7 @@ const shapes: { name: string; shape: ModelShape }[] = [
   { name: 'tiny', shape: presets.tiny },
   { name: 'grouped queries, untied head, odd vocabulary', shape: oddShape },
   { name: 'widths with tails, tied head', shape: tailShape },
+  { name: 'biases and scaled RoPE', shape: scaledShape },
   { name: 'a feed-forward layer of 11', shape: { ...oddShape, feedForward: 11 } },
 ];
 

@@ -23,6 +23,16 @@ export const oddShape: ModelShape = {
   context: 24,
 };
 
+/** Biases as Qwen2 has them, and RoPE as Llama 3.1 scales it: a pair that stays, one between, and others that are stretched. */
+export const scaledShape: ModelShape = {
+  ...oddShape,
+  width: 32,
+  heads: 4,
+  kvHeads: 2,
+  qkvBias: true,
+  ropeScaling: { factor: 8, lowFrequency: 1, highFrequency: 4, originalContext: 32 },
+};
+
 /** Heads of 12 floats, so that the vector loops have tails, and a tied head over a vocabulary above 64. */
 export const tailShape: ModelShape = { ...presets.micro, vocabulary: 70, width: 36, heads: 3, kvHeads: 1, context: 20 };
 

@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { UserError } from '../../../src/base/user-error.js';
 import { presets } from '../../../src/lab/engine/model-shape.js';
+import { weightTensors } from '../../../src/lab/engine/checkpoint.js';
 import { readSafetensors, writeSafetensors, type StoredTensor } from '../../../src/lab/engine/safetensors.js';
 import { describe as look, loadModel, saveModel } from '../../../src/lab/hugging-face/directory.js';
 import { maxDifference, trainedLooking } from '../engine/models.js';
@@ -26,17 +27,24 @@ const models = [
   { name: sharded, what: 'plain attention, untied head, seven files of bfloat16, RoPE base 500,000', dtype: 'BF16' },
   { name: 'grouped-untied', what: 'grouped queries, untied head, half floats', dtype: 'F16' },
 ];
+const furtherModels = [
+  { name: 'qwen2', what: 'biases of queries, keys and values', dtype: 'BF16' },
+  { name: 'llama-3-rope', what: 'RoPE as Llama 3.1 scales it', dtype: 'BF16' },
+];
 
 describe('a directory that transformers saved', () => {
-  it.each(models)('gives the log-probabilities that transformers computes: $what', async ({ name, dtype }) => {
-    const directory = join(fixtures, name);
-    expect(new Set([...look(directory).entries.values()].map((entry) => entry.dtype))).toEqual(new Set([dtype]));
-    const { tokens, logprobs } = expected(name);
-    const found = await nextLogprobs(await engineOf(loadModel(directory)), tokens);
-    expect(maxDifference(found.flat(), logprobs.flat())).toBeLessThan(2e-5);
-    // They are far from uniform: a model of which a part is missing would show it.
-    expect(Math.max(...logprobs.flat()) - Math.min(...logprobs.flat())).toBeGreaterThan(5);
-  });
+  it.each([...models, ...furtherModels])(
+    'gives the log-probabilities that transformers computes: $what',
+    async ({ name, dtype }) => {
+      const directory = join(fixtures, name);
+      expect(new Set([...look(directory).entries.values()].map((entry) => entry.dtype))).toEqual(new Set([dtype]));
+      const { tokens, logprobs } = expected(name);
+      const found = await nextLogprobs(await engineOf(loadModel(directory)), tokens);
+      expect(maxDifference(found.flat(), logprobs.flat())).toBeLessThan(2e-5);
+      // They are far from uniform: a model of which a part is missing would show it.
+      expect(Math.max(...logprobs.flat()) - Math.min(...logprobs.flat())).toBeGreaterThan(5);
+    },
+  );
 
   it('is computed alike with a feed-forward width that no vector length divides', async () => {
     const directory = join(fixtures, 'feed-forward-341');
@@ -59,6 +67,20 @@ describe('a directory that transformers saved', () => {
     ).toBeLessThan(2e-5);
   });
 
+  it.each(furtherModels)('is trained by the gradients that transformers computes: $what', async ({ name }) => {
+    const { tokens, gradients } = expected(name);
+    const model = loadModel(join(fixtures, name));
+    const engine = await engineOf(model);
+    const [prompt, continuation] = [Int32Array.of(tokens[0]!), Int32Array.from(tokens.slice(1))];
+    await engine.forward([{ prompt, continuations: [continuation] }]);
+    await engine.backward(new Float32Array(continuation.length).fill(-1 / continuation.length), null);
+    const own = weightTensors(model.config.shape, await engine.gradient());
+    for (const [tensor, values] of Object.entries(gradients!)) {
+      expect(maxDifference(own.get(tensor)!.values, values), tensor).toBeLessThan(2e-5);
+      expect(Math.max(...values.map(Math.abs)), tensor).toBeGreaterThan(1e-3);
+    }
+  });
+
   it('says which tokens begin and end a text', () => {
     expect(loadModel(join(fixtures, tied)).config).toMatchObject({ beginning: 3, endings: [1] });
     expect(loadModel(join(fixtures, sharded)).config).toMatchObject({ endings: [2, 5] });
@@ -71,6 +93,17 @@ describe('a directory that is saved', () => {
     saveModel(saved, loadModel(join(fixtures, tied)));
     const bytes = (directory: string) => readFileSync(join(directory, 'model.safetensors'));
     expect(bytes(saved).equals(bytes(join(fixtures, tied)))).toBe(true);
+  });
+
+  it.each(furtherModels)('is the same model when it comes back: $what', ({ name }) => {
+    const saved = tempDirectory();
+    const model = loadModel(join(fixtures, name));
+    saveModel(saved, model);
+    expect(loadModel(saved)).toEqual(model);
+    const { architectures } = JSON.parse(readFileSync(join(saved, 'config.json'), 'utf8')) as {
+      architectures: string[];
+    };
+    expect(architectures).toEqual([name === 'qwen2' ? 'Qwen2ForCausalLM' : 'LlamaForCausalLM']);
   });
 
   it.each(models)('has the config that transformers wrote, and what its version 4 reads: $what', ({ name }) => {
@@ -131,7 +164,11 @@ const weightMap = (change: (map: Record<string, string>) => void): Spoil =>
 
 describe('a model that cannot be computed', () => {
   it.each<{ what: string; spoil: Spoil; says: RegExp }>([
-    { what: 'of another architecture', spoil: config({ model_type: 'mistral' }), says: /type "mistral"; only "llama"/ },
+    {
+      what: 'of another architecture',
+      spoil: config({ model_type: 'mistral' }),
+      says: /type "mistral"; only "llama" and "qwen2"/,
+    },
     { what: 'without a language head', spoil: config({ architectures: ['LlamaModel'] }), says: /is LlamaModel, not/ },
     {
       what: 'with scaled RoPE, as version 4 writes it',
@@ -141,7 +178,7 @@ describe('a model that cannot be computed', () => {
     {
       what: 'with scaled RoPE, as version 5 writes it',
       spoil: config({ rope_parameters: { rope_type: 'llama3', rope_theta: 5e5, factor: 8 } }),
-      says: /`rope_parameters` is llama3/,
+      says: /`rope_parameters` is llama3 without low_freq_factor/,
     },
     {
       what: 'with RoPE of several kinds',
@@ -149,6 +186,16 @@ describe('a model that cannot be computed', () => {
       says: /several sets/,
     },
     { what: 'with RoPE on half of a head', spoil: config({ partial_rotary_factor: 0.5 }), says: /factor` is 0.5/ },
+    {
+      what: 'with RoPE scaled as by Llama 3, but not said how',
+      spoil: config({ rope_scaling: { rope_type: 'llama3', factor: 8 } }),
+      says: /`rope_scaling` is llama3 without low_freq_factor, high_freq_factor, original/,
+    },
+    {
+      what: 'whose attention sees a window alone',
+      spoil: config({ use_sliding_window: true }),
+      says: /`use_sliding_window` is true/,
+    },
     { what: 'with a bias in attention', spoil: config({ attention_bias: true }), says: /`attention_bias` is true/ },
     { what: 'with a bias in the MLP', spoil: config({ mlp_bias: true }), says: /`mlp_bias` is true/ },
     { what: 'with another activation', spoil: config({ hidden_act: 'gelu' }), says: /`hidden_act` is gelu/ },

@@ -8,9 +8,14 @@ import { tempDirectory } from '../temp-directory.js';
 /** Where the directories lie that `transformers` and `tokenizers` wrote. */
 export const fixtures = 'test/fixtures/hugging-face';
 
-/** What `transformers` computes: after each of the tokens, the log-probability of every next one. */
-export function expected(name: string): { tokens: number[]; logprobs: number[][] } {
-  return JSON.parse(readFileSync(join(fixtures, name, 'expected.json'), 'utf8')) as ReturnType<typeof expected>;
+/**
+ * What `transformers` computes: after each of the tokens, the log-probability of every next one. `gradients`: of the mean of minus the
+ * log-probability of each next token of the sequence, by tensor.
+ */
+type Expected = { tokens: number[]; logprobs: number[][]; gradients?: Record<string, number[]> };
+
+export function expected(name: string): Expected {
+  return JSON.parse(readFileSync(join(fixtures, name, 'expected.json'), 'utf8')) as Expected;
 }
 
 /** A copy of a fixture, to be spoiled. */

@@ -51,6 +51,16 @@ describe('what memrl says of a model', () => {
     ]);
   });
 
+  it('has the biases of Qwen2, and how RoPE is scaled', () => {
+    const qwen = lines(join(fixtures, 'qwen2'));
+    expect(qwen[0]).toBe('PATH: Qwen2ForCausalLM (Hugging Face)');
+    expect(qwen[2]).toMatch(/4 heads on 2 of keys and values, .*, tied head, biases of queries, keys and values$/);
+    expect(qwen.at(-1)).toBe('opens         yes');
+    expect(lines(join(fixtures, 'llama-3-rope'))[3]).toBe(
+      'context       64 tokens, RoPE base 5,000 scaled by 8, norm epsilon 0.00001',
+    );
+  });
+
   it('names everything that keeps it from being opened', () => {
     const directory = copyOf('grouped-tied');
     const config = JSON.parse(readFileSync(join(directory, 'config.json'), 'utf8')) as object;

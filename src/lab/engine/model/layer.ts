@@ -1,3 +1,4 @@
+import type { Heap } from '../kernels/heap.js';
 import { multiply } from '../kernels/matrices.js';
 import type { Model } from './model.js';
 
@@ -40,7 +41,8 @@ export function runLayer(
   const layer = parameters.layers[index]!;
   const b = buffers;
   kernels.rmsNorm(rows, width, b.x, layer.attentionNorm.at, b.normed, b.normScale, normEpsilon);
-  multiply(kernels, layer.qkv.forward, rows, b.normed, b.qkv, 0);
+  if (layer.qkvBias !== null) repeatRow(kernels.heap, layer.qkvBias.at, { rows, columns: model.widths.qkv, to: b.qkv });
+  multiply(kernels, layer.qkv.forward, rows, b.normed, b.qkv, layer.qkvBias === null ? 0 : 1);
   kernels.rope(model.rotation, rows, b.qkv, positions, 1);
   attend(index);
   if (b.middle !== b.x) kernels.copy(rows * width, b.x, b.middle);
@@ -50,4 +52,13 @@ export function runLayer(
   kernels.swiglu(rows, shape.feedForward, b.gateUp, b.activated);
   if (b.next !== b.middle) kernels.copy(rows * width, b.middle, b.next);
   multiply(kernels, layer.down.forward, rows, b.activated, b.next, 1);
+}
+
+/** Rows as many copies of one: what a product is added to. */
+function repeatRow(
+  { f32 }: Heap,
+  row: number,
+  { rows, columns, to }: { rows: number; columns: number; to: number },
+): void {
+  for (let at = 0; at < rows; at++) f32.copyWithin(to / 4 + at * columns, row / 4, row / 4 + columns);
 }

@@ -3,6 +3,7 @@ import type { Heap } from '../kernels/heap.js';
 import type { Kernels } from '../kernels/kernels.js';
 import { allocateAttentionShape, allocateRotation } from '../kernels/records.js';
 import { widthsOf, type Widths } from '../model-shape.js';
+import { ropeFrequencies } from '../rope.js';
 import { paddedShape } from './padding.js';
 import { Parameters } from './parameters.js';
 
@@ -43,11 +44,12 @@ export function buildModel(kernels: Kernels, given: ModelShape): Model {
 function rotationOf(shape: ModelShape, heap: Heap): number {
   const { head: headWidth, qkv: row } = widthsOf(shape);
   const half = headWidth / 2;
+  const frequencies = ropeFrequencies(shape);
   const cos = heap.allocate(shape.context * half);
   const sin = heap.allocate(shape.context * half);
   for (let position = 0; position < shape.context; position++) {
     for (let j = 0; j < half; j++) {
-      const angle = position * Math.pow(shape.ropeTheta, -j / half);
+      const angle = position * frequencies[j]!;
       heap.f32[cos / 4 + position * half + j] = Math.cos(angle);
       heap.f32[sin / 4 + position * half + j] = Math.sin(angle);
     }

@@ -16,12 +16,14 @@ type Matrix = {
   readonly outer: number;
 };
 
-/** A vector of norm weights. */
+/** A vector of norm weights, or of biases. */
 type Vector = { readonly at: number; readonly gradient: number };
 
 export type LayerParameters = {
   readonly attentionNorm: Vector;
   readonly qkv: Matrix;
+  /** null: queries, keys and values have none. */
+  readonly qkvBias: Vector | null;
   readonly output: Matrix;
   readonly mlpNorm: Vector;
   readonly gateUp: Matrix;
@@ -67,6 +69,7 @@ export class Parameters {
     this.layers = offsets.layers.map((layer) => ({
       attentionNorm: this.#vector(layer.attentionNorm),
       qkv: this.#matrix(layer.qkv, width, qkv),
+      qkvBias: layer.qkvBias === null ? null : this.#vector(layer.qkvBias),
       output: this.#matrix(layer.output, width, width),
       mlpNorm: this.#vector(layer.mlpNorm),
       gateUp: this.#matrix(layer.gateUp, width, 2 * feedForward),

@@ -1,5 +1,6 @@
 import { UserError } from '../../../base/user-error.js';
 import type { Floats, ForwardOptions, PromptGroup, TokenScores } from '../engine.js';
+import type { Heap } from '../kernels/heap.js';
 import { multiply } from '../kernels/matrices.js';
 import { spanSize, writeSpan } from '../kernels/records.js';
 import { checkScores, layOutBatch } from './batch.js';
@@ -170,8 +171,22 @@ function attentionBackward({ model, batch, buffers }: Pass, layer: LayerParamete
   kernels.rope(model.rotation, rows, dQkv, buffers.positions, -1);
   multiply(kernels, layer.qkv.backward, rows, dQkv, dNormed, 0);
   kernels.addProduct(layer.qkv.outer, rows, a.normed, dQkv, layer.qkv.gradient, product);
+  if (layer.qkvBias !== null) addRows(kernels.heap, dQkv, { rows, columns: widths.qkv, to: layer.qkvBias.gradient });
   const { at, gradient } = layer.attentionNorm;
   kernels.rmsNormBackward(rows, width, dNormed, a.x, at, a.normScale, dx, gradient);
+}
+
+/** Adds the sum of rows to a vector. */
+function addRows(
+  { f32 }: Heap,
+  from: number,
+  { rows, columns, to }: { rows: number; columns: number; to: number },
+): void {
+  for (let column = 0; column < columns; column++) {
+    let sum = 0;
+    for (let row = 0; row < rows; row++) sum += f32[from / 4 + row * columns + column]!;
+    f32[to / 4 + column]! += sum;
+  }
 }
 
 /** Norm, head and log-softmax on the head rows alone, and from them the scores of every target. */

@@ -40,7 +40,9 @@ export function layerForward(
   const { device, shape, rotation, tables } = context;
   const { tf } = device;
   const normed = rmsNorm(device, x, weights.attentionNorm, shape.normEpsilon);
-  const rows = rotate(device, device.product(normed.result, weights.qkv), rotation, shape.width / shape.heads);
+  const product = device.product(normed.result, weights.qkv);
+  const qkv = weights.qkvBias === null ? product : tf.add(product, weights.qkvBias);
+  const rows = rotate(device, qkv, rotation, shape.width / shape.heads);
   const { result, attended } = attention(device, shape, tables, { rows, keys: keysOf(rows) });
   const middle = tf.add(x, device.product(result, weights.output));
   const middleNormed = rmsNorm(device, middle, weights.mlpNorm, shape.normEpsilon);
@@ -101,6 +103,7 @@ function attentionHalfBackward(
   const gradient = {
     attentionNorm,
     qkv: device.transposedProduct(a.normed.result, dQkv),
+    qkvBias: weights.qkvBias === null ? null : device.tf.sum(dQkv, 0),
     output: device.transposedProduct(a.result, dMiddle),
   };
   return { dX, gradient };

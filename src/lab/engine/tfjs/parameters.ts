@@ -3,10 +3,11 @@ import { offsetsOf } from '../layout.js';
 import { widthsOf } from '../model-shape.js';
 import type { Device, Tensor } from './device.js';
 
-/** The matrices of one layer, [in × out], and its norms, [width]. */
+/** The matrices of one layer, [in × out], its norms, [width], and the bias of queries, keys and values, if they have one. */
 export type LayerWeights = {
   readonly attentionNorm: Tensor;
   readonly qkv: Tensor;
+  readonly qkvBias: Tensor | null;
   readonly output: Tensor;
   readonly mlpNorm: Tensor;
   readonly gateUp: Tensor;
@@ -103,8 +104,10 @@ export function flatten({ tf }: Device, parts: Weights): Tensor {
 }
 
 function tensorsOf({ embedding, layers, finalNorm, head }: Weights): Tensor[] {
-  const own = layers.flatMap(({ attentionNorm, qkv, output, mlpNorm, gateUp, down }) => [
-    ...[attentionNorm, qkv, output],
+  const own = layers.flatMap(({ attentionNorm, qkv, qkvBias, output, mlpNorm, gateUp, down }) => [
+    ...[attentionNorm, qkv],
+    ...(qkvBias === null ? [] : [qkvBias]),
+    output,
     ...[mlpNorm, gateUp, down],
   ]);
   return [embedding, ...own, finalNorm, ...(head === embedding ? [] : [head])];
@@ -123,6 +126,7 @@ function cut({ tf }: Device, shape: ModelShape, flat: Tensor): Weights {
     layers: offsets.layers.map((layer) => ({
       attentionNorm: part(layer.attentionNorm, width),
       qkv: part(layer.qkv, width, widthsOf(shape).qkv),
+      qkvBias: layer.qkvBias === null ? null : part(layer.qkvBias, widthsOf(shape).qkv),
       output: part(layer.output, width, width),
       mlpNorm: part(layer.mlpNorm, width),
       gateUp: part(layer.gateUp, width, 2 * feedForward),

@@ -1,5 +1,6 @@
 import type { ModelShape } from '../engine.js';
 import { widthsOf } from '../model-shape.js';
+import { ropeFrequencies } from '../rope.js';
 import type { Device, Tensor } from './device.js';
 
 /** Tables or rows of RoPE, [positions × (queries | keys | values)]: what to multiply by, and by what the other half. */
@@ -12,13 +13,14 @@ export type Rotation = { readonly cos: Tensor; readonly sin: Tensor };
 export function rotationTables(device: Device, shape: ModelShape): Rotation {
   const widths = widthsOf(shape);
   const half = widths.head / 2;
+  const frequencies = ropeFrequencies(shape);
   const cos = new Float32Array(shape.context * widths.qkv);
   const sin = new Float32Array(cos.length);
   for (let position = 0; position < shape.context; position++) {
     for (let column = 0; column < widths.qkv; column++) {
       const j = column % widths.head;
       const isValue = column >= shape.width + widths.kv;
-      const angle = isValue ? 0 : position * Math.pow(shape.ropeTheta, -(j % half) / half);
+      const angle = isValue ? 0 : position * frequencies[j % half]!;
       const scale = column < shape.width ? 1 / Math.sqrt(widths.head) : 1;
       cos[position * widths.qkv + column] = scale * Math.cos(angle);
       sin[position * widths.qkv + column] = scale * Math.sin(angle) * (j < half ? -1 : 1);
