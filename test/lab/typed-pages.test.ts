@@ -56,6 +56,13 @@ describe('memory-rl, typed as it stands', () => {
   });
 });
 
+describe('memory-rl, a line that leaves a path to the reader', () => {
+  it('says which paths there are', async () => {
+    const { code, stderr } = await memrl(typedLine('memory-rl', 'python train.py load_checkpoint_path='));
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/tinker:\/\/YOUR_CHECKPOINT_PATH is not a path of weights[^]*tinker:\/\/MODEL\/weights\/NAME/)]); // prettier-ignore
+  });
+});
+
 describe('small-rl, typed as it stands', () => {
   it('routes gradients, of the model that memrl pretrain makes; its first steps', { tags: ['long'] }, async () => {
     const line = typedLine('small-rl', 'python train.py');

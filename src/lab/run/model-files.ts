@@ -22,6 +22,7 @@ import { isHuggingFace, loadModel } from '../hugging-face/directory.js';
 import { isDual, readDual, type DualHint } from '../hugging-face/dual-lora.js';
 import { checkpointRows, placeOf } from './checkpoint-rows.js';
 import { readJson } from './read-json.js';
+import { isTinkerPath, servedHome, serveDirectory, servedWeights } from './served-weights.js';
 import { isWarmupName, shippedWarmup } from './shipped-warmups.js';
 
 /**
@@ -147,12 +148,14 @@ export async function readMerged(directory: string): Promise<PlainModel> {
 
 /**
  * The directory of the model that a path means: the path itself, or for a run its `final` checkpoint, else its last. A warm-up that
- * comes with the program is meant by its name.
+ * comes with the program is meant by its name, and what `memrl serve` has saved here by its `tinker://` path.
  *
+ * @param home Where `memrl serve` saves.
  * @throws UserError when there is none.
  */
-export function findModel(path: string): string {
+export function findModel(path: string, home = servedHome(serveDirectory)): string {
   if (isWarmupName(path)) return shippedWarmup(path);
+  if (isTinkerPath(path)) return weightsOfService(path, home);
   if (isModel(path)) return path;
   const [run, step] = runAndStep(path);
   const found = checkpointRows(run).flatMap((row) => {
@@ -162,6 +165,15 @@ export function findModel(path: string): string {
   const chosen = found.findLast(({ name }) => name === 'final') ?? found.at(-1);
   if (chosen === undefined) throw noModel(path);
   return chosen.place;
+}
+
+function weightsOfService(path: string, home: string): string {
+  const directory = servedWeights(path, home);
+  if (directory !== null && isModel(directory)) return directory;
+  throw new UserError(
+    directory === null ? `${path} is not a path of weights.` : `There are no weights of ${path} in ${home}.`,
+    'Give a path that `memrl serve` saved in this folder, tinker://MODEL/weights/NAME, or the directory of a model; weights of another service are trained there: `memrl rl engine=tinker`.',
+  );
 }
 
 /** `RUN/checkpoint-2000`, as transformers calls it, is the checkpoint of that step; of a run alone there is no step. */

@@ -1,6 +1,7 @@
 import { cpSync, existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { findModel, readMerged } from '../../../src/lab/run/model-files.js';
 import { Checkpoints } from '../../../src/lab/tinker/server/checkpoints.js';
 import { tempDirectory } from '../temp-directory.js';
 
@@ -26,6 +27,22 @@ it('weights that were being replaced when the service was killed are there after
   expect(next.open(path).directory).toBe(directory);
   expect(next.ofModel(model)).toHaveLength(1);
   expect(existsSync(`${directory}.draft`) || existsSync(`${directory}~.draft`)).toBe(false);
+});
+
+it('weights are a model for any command by their path, where the service has saved them', async () => {
+  const home = tempDirectory();
+  const saved = findModel('SINGLE_STEP');
+  const place = { model, kind: 'weights', name: 'w', overwrite: false } as const;
+  const facts = { base: 'memrl/tiny', lora, ttl: null, metadata: null };
+  const path = await new Checkpoints(home, () => 0).write(place, facts, async (directory) => {
+    cpSync(saved, directory, { recursive: true });
+  });
+  expect(path).toBe(`tinker://${model}/weights/w`);
+  expect((await readMerged(findModel(path, home))).weights).toEqual((await readMerged(saved)).weights);
+  expect(() => findModel(`tinker://${model}/weights/other`, home)).toThrow(/There are no weights of tinker:.*other in/);
+  for (const other of ['tinker://../weights/w', `tinker://${model}/weights/..`, `tinker://${model}/else/w`]) {
+    expect(() => findModel(other, home)).toThrow(/is not a path of weights/);
+  }
 });
 
 it('weights that have expired are not given out, and the next save of their model removes them', async () => {

@@ -5,11 +5,11 @@ import * as z from 'zod';
 import { makeDirectory } from '../../run/make-directory.js';
 import { readJson } from '../../run/read-json.js';
 import { writeWhole } from '../../run/run-directory.js';
+import { draftEnding, folderOf, isModelId, servedWeights, weightKinds } from '../../run/served-weights.js';
 import { Refusal } from './refusal.js';
 import type { LoraSettings } from './trained-model.js';
 
-const kinds = ['weights', 'sampler_weights'] as const;
-export type CheckpointKind = (typeof kinds)[number];
+export type CheckpointKind = (typeof weightKinds)[number];
 
 /** Facts that are stored beside the weights. */
 const Manifest = z.object({
@@ -31,11 +31,8 @@ export type Manifest = z.infer<typeof Manifest>;
 export type Checkpoint = { readonly path: string; readonly directory: string; readonly manifest: Manifest };
 
 const manifestFile = 'tinker.json';
-const modelId = /^[\w.-]+:train:\d+$/;
-/** Directories of unfinished saves, and of weights that an unfinished save is about to replace: no name may have a tilde. */
-const draftEnding = '.draft';
+/** Of directories with weights that an unfinished save is about to replace: no name may have a tilde. */
 const oldEnding = `~${draftEnding}`;
-const checkpointName = /^[\w.-]{1,200}$/;
 
 export class Checkpoints {
   readonly #home: string;
@@ -125,7 +122,7 @@ export class Checkpoints {
   /** Removes weights that have expired and unfinished saves. Weights that a save was about to replace come back. */
   clean(): void {
     for (const model of this.models()) {
-      for (const kind of kinds) this.#removeDrafts(join(this.#home, folderOf(model), kind));
+      for (const kind of weightKinds) this.#removeDrafts(join(this.#home, folderOf(model), kind));
       this.#removeExpired(model);
     }
   }
@@ -151,9 +148,9 @@ export class Checkpoints {
 
   /** All checkpoints of a model that can be read, expired or not. */
   #stored(model: string): Checkpoint[] {
-    if (!modelId.test(model)) return [];
+    if (!isModelId(model)) return [];
     const folder = join(this.#home, folderOf(model));
-    const paths = kinds.flatMap((kind) =>
+    const paths = weightKinds.flatMap((kind) =>
       namesIn(join(folder, kind)).map((name) => `tinker://${model}/${kind}/${name}`),
     );
     return paths.flatMap((path) => {
@@ -176,15 +173,12 @@ export class Checkpoints {
 
   /** The directory of a path. No path leads out of the home. */
   #directoryOf(path: string): string {
-    const [, model = '', kind = '', name = ''] = /^tinker:\/\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
-    const isKind = (kinds as readonly string[]).includes(kind);
-    if (!modelId.test(model) || !isKind || !checkpointName.test(name) || /^\.+$|\.draft$/.test(name)) {
-      throw new Refusal(
-        400,
-        `${JSON.stringify(path.slice(0, 300))} is not a path of weights: tinker://MODEL/weights/NAME, and a name of letters, digits, "_", "-" and ".".`,
-      );
-    }
-    return join(this.#home, folderOf(model), kind, name);
+    const directory = servedWeights(path, this.#home);
+    if (directory !== null) return directory;
+    throw new Refusal(
+      400,
+      `${JSON.stringify(path.slice(0, 300))} is not a path of weights: tinker://MODEL/weights/NAME, and a name of letters, digits, "_", "-" and ".".`,
+    );
   }
 }
 
@@ -195,11 +189,6 @@ function expiry(now: number, seconds: number | null): number | null {
 
 function writeManifest(directory: string, manifest: Manifest): void {
   writeWhole(join(directory, manifestFile), `${JSON.stringify(manifest, null, 2)}\n`);
-}
-
-/** Some file systems refuse colons in names. */
-function folderOf(model: string): string {
-  return model.replaceAll(':', '+');
 }
 
 /** Sum of the sizes of the files in a directory, in bytes. */

@@ -11,6 +11,7 @@ import { engineChoices } from '../../engine/choose-engine.js';
 import { makeDirectory } from '../../run/make-directory.js';
 import type { ProcessContext, StopSignal } from '../../run/process-context.js';
 import { apiRoutes } from './api.js';
+import { servedHome, serveDirectory } from '../../run/served-weights.js';
 import { Checkpoints } from './checkpoints.js';
 import { Futures } from './futures.js';
 import { httpServer, type RequestLine } from './http-server.js';
@@ -29,7 +30,7 @@ export const serveKeys = {
   ),
   port: key(int(0, 65_535), 8765, 'where to listen; 0 takes any free port'),
   host: key(text, '127.0.0.1', 'address to listen on; any but a loopback address needs MEMRL_SERVE_TOKEN'),
-  dir: key(text, 'runs/serve', 'directory for weights, models that are made, and the log of requests'),
+  dir: key(text, serveDirectory, 'directory for weights, models that are made, and the log of requests'),
   engine: key(oneOf(engineChoices), 'auto', 'what computes'),
   threads: key(orNone(int(1)), null, 'threads of our kernels; None leaves it to the engine'),
   max_requests: key(int(1), 10_000, 'requests that may wait for their results; more are answered with 429'),
@@ -83,7 +84,7 @@ export function openService(
   const { environment } = context;
   const [home, models] = [join(config.dir, 'models'), namesIn(config.model)];
   const catalogue = new ModelCatalogue(home, models);
-  const checkpoints = new Checkpoints(join(config.dir, 'checkpoints'), context.time);
+  const checkpoints = new Checkpoints(servedHome(config.dir), context.time);
   checkpoints.clean();
   const bug = (error: unknown) => context.log(`bug: ${error instanceof Error ? error.stack : String(error)}`);
   const {

@@ -1,0 +1,37 @@
+/** Where `memrl serve` keeps weights, and by which paths they are named: `tinker://MODEL/weights/NAME`. */
+import { join } from 'node:path';
+
+/** Its `dir`, unless it is told another. */
+export const serveDirectory = 'runs/serve';
+
+export const weightKinds = ['weights', 'sampler_weights'] as const;
+const modelId = /^[\w.-]+:train:\d+$/;
+const checkpointName = /^[\w.-]{1,200}$/;
+/** Ending of the directories of unfinished saves. */
+export const draftEnding = '.draft';
+
+export function isTinkerPath(path: string): boolean {
+  return path.startsWith('tinker://');
+}
+
+export function isModelId(text: string): boolean {
+  return modelId.test(text);
+}
+
+/** The folder of the weights that are saved below its `dir`. */
+export function servedHome(dir: string): string {
+  return join(dir, 'checkpoints');
+}
+
+/** The directory of weights below `home`; null: this is no path of weights. No path leads out of `home`. */
+export function servedWeights(path: string, home: string): string | null {
+  const [, model = '', kind = '', name = ''] = /^tinker:\/\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
+  const isKind = (weightKinds as readonly string[]).includes(kind);
+  if (!isModelId(model) || !isKind || !checkpointName.test(name) || /^\.+$|\.draft$/.test(name)) return null;
+  return join(home, folderOf(model), kind, name);
+}
+
+/** Some file systems refuse colons in names. */
+export function folderOf(model: string): string {
+  return model.replaceAll(':', '+');
+}
