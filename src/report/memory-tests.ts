@@ -1,4 +1,6 @@
 import {
+  besideExamples,
+  type BesideExamples,
   type Comparison,
   comparisons,
   type Estimate,
@@ -11,7 +13,7 @@ import type { Interval } from '../analysis/bootstrap.js';
 import type { MemoryRow } from '../analysis/memory-summary.js';
 import { grouped } from '../base/group-by.js';
 import { countText, NOTHING, shortNumber } from '../text/numbers.js';
-import { type Column, columnsOf } from '../text/table.js';
+import { type Column, columnsOf, unlessNothing } from '../text/table.js';
 import { familyText } from './metric-columns.js';
 import type { Section } from './report.js';
 
@@ -42,10 +44,32 @@ function intervalColumns(rows: readonly MemoryRow[]): Column[] {
     ...times.map((time, index) => right(`by ${countText(time)}`, ({ by }) => shareText(by[index]!), 5)),
     right(unit, ({ episodes }) => estimateText(episodes)),
     right('updates', ({ updates }) => estimateText(updates), 1),
-    ...unlessDashes(right('took − told', ({ late }) => estimateText(late), 3)),
-    ...unlessDashes(right('took/told', ({ ratio }) => ratioText(ratio), 2)),
+    right(`bits/${unit.slice(0, -1)}`, ({ bits }) => sharesText(bits), 4),
+    ...unlessNothing(right('took − told', ({ late }) => estimateText(late), 3)),
+    ...unlessNothing(right('took/told', ({ ratio }) => ratioText(ratio), 2)),
     ...(isLost ? [right('lost later', lostText)] : []),
-    ...unlessDashes(left('best', ({ isBest }) => (isBest === null ? NOTHING : isBest ? 'best' : ''))),
+    ...unlessNothing(left('best', ({ isBest }) => (isBest === null ? NOTHING : isBest ? 'best' : ''))),
+  ];
+}
+
+/** Reinforcement learning beside supervised learning, over all groups of a report; null: no secrets in common. */
+export function besideTable(sections: readonly Section[]): Column[] | null {
+  const found = besideExamples(sections.flatMap((section) => (section.kind === 'memory' ? section.rows : [])));
+  return found.length === 0 ? null : besideColumns(found);
+}
+
+function besideColumns(found: readonly BesideExamples[]): Column[] {
+  const column = columnsOf(found);
+  const left = column('left');
+  const right = column('right');
+  return [
+    left('of', ({ rl }) => familyText(rl)),
+    left('over', ({ sft }) => familyText(sft)),
+    right('N', ({ rl }) => String(rl.N)),
+    right('pairs', ({ pairs }) => String(pairs)),
+    right('episodes/examples', ({ episodes }) => ratioText(episodes)),
+    right('by the channel', ({ theory }) => `×${timesText(theory)}`),
+    right('updates/updates', ({ updates }) => ratioText(updates), 1),
   ];
 }
 
@@ -63,14 +87,18 @@ function comparisonColumns(found: readonly Comparison[]): Column[] {
     right('p (Holm)', ({ holm }) => chanceText(holm)),
     right('memorised', ({ memorised, pairs }) => countedText(memorised, pairs)),
     right('p', ({ memorised }) => chanceText(memorised.p), 1),
-    ...unlessDashes(right('lost later', ({ lost, pairs }) => (lost === null ? NOTHING : countedText(lost, pairs)))),
-    ...unlessDashes(right('p', ({ lost }) => (lost === null ? NOTHING : chanceText(lost.p)), 1)),
+    ...unlessNothing(right('lost later', ({ lost, pairs }) => (lost === null ? NOTHING : countedText(lost, pairs)))),
+    ...unlessNothing(right('p', ({ lost }) => (lost === null ? NOTHING : chanceText(lost.p)), 1)),
   ];
 }
 
 function countedText({ one, other }: Comparison['memorised'], pairs: number): string {
   return `${pairs === 0 ? '' : 'only '}${other} : ${one}`;
 }
+
+export const besideNotes = [
+  'by the channel: log2 N over the most bits that an episode can carry, the ratio of learners that take all they are told. An example is counted as often as it is shown: at batch 128 each update takes 128 of the same.',
+];
 
 /** Explanations of the columns of intervals and tests. */
 export const memoryTestNotes = [
@@ -108,6 +136,13 @@ function estimateText(estimate: Estimate | null): string {
   return `${countText(rounded(estimate.median))} [${estimate.interval.map((end) => countText(rounded(end))).join(', ')}]`;
 }
 
+/** As `estimateText`, of values below 1. */
+export function sharesText(estimate: Estimate | null): string {
+  if (estimate === null) return NOTHING;
+  const { median, interval } = estimate;
+  return `${shortNumber(median)} [${interval.map((end) => timesText(end)).join(', ')}]`;
+}
+
 function rounded(value: number): number {
   return value < 10 ? Math.round(value * 10) / 10 : Math.round(value);
 }
@@ -127,8 +162,4 @@ function timesText(value: number): string {
 
 export function chanceText(p: number): string {
   return p < 0.0001 ? '< 0.0001' : p.toPrecision(2);
-}
-
-function unlessDashes(candidate: Column): Column[] {
-  return candidate.cells.every((cell) => cell === NOTHING) ? [] : [candidate];
 }

@@ -1,4 +1,5 @@
 import type { MemoryRow } from '../analysis/memory-summary.js';
+import { bitsEstimate } from '../analysis/study/memory-intervals.js';
 import type { Scaling } from '../analysis/scaling.js';
 import { type CsvValue, csvLine } from '../text/csv.js';
 import { distinct, fileName } from './file-names.js';
@@ -47,7 +48,9 @@ function memoryRow(row: MemoryRow): CsvRow {
   };
 }
 
-function learnt({ episodes, medianOfAll, budget, bitsPerEpisode: bits }: MemoryRow): CsvRow {
+function learnt(row: MemoryRow): CsvRow {
+  const { episodes, medianOfAll, budget, bitsPerEpisode: bits } = row;
+  const [low, high] = bitsEstimate(row)?.interval ?? [];
   return {
     episodes_memorised_median: episodes?.median,
     episodes_memorised_least: episodes?.least,
@@ -56,6 +59,8 @@ function learnt({ episodes, medianOfAll, budget, bitsPerEpisode: bits }: MemoryR
     budget,
     bits_per_episode: bits?.kind === 'measured' ? bits.bits : null,
     bits_per_episode_below: bits?.kind === 'below' ? bits.bits : null,
+    bits_per_episode_low95: low,
+    bits_per_episode_high95: high,
   };
 }
 

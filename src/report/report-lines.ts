@@ -7,7 +7,7 @@ import { type Column, tableLines } from '../text/table.js';
 import { wrap } from '../text/wrap.js';
 import type { Report, Section } from './report.js';
 import { countsText, reportNotes, scalingLines, sectionTables, titleOf } from './report-tables.js';
-import { memoryTestNotes, testTables } from './memory-tests.js';
+import { besideNotes, besideTable, memoryTestNotes, testTables } from './memory-tests.js';
 import { metricTestNotes, metricTestTables, tooManyText } from './metric-tests.js';
 import type { Spread } from './spread.js';
 import { settingsText } from './settings.js';
@@ -39,6 +39,7 @@ export function reportLines(
       ...sectionLines(section, paper),
       ...(tests === null ? [] : testLines(section, tests.against, paper)),
     ]),
+    ...(tests === null ? [] : besideLines(report, paper)),
     ...(tested.length > 0 ? ['', ...tested.flatMap((note) => wrap(spell(note), paper.prose))] : []),
     ...(notes.length > 0 ? ['', ...notes.flatMap((note) => wrap(spell(note), paper.prose))] : []),
     ...failureLines(report, paper),
@@ -102,6 +103,13 @@ function sectionLines(section: Section, paper: Paper): string[] {
     ...sectionTables(section, paper.spread).flatMap((columns) => table(columns, paper)),
     ...laws.flatMap((line) => wrap(paper.spell(line), paper.prose)),
   ];
+}
+
+function besideLines({ sections }: Report, paper: Paper): string[] {
+  const columns = besideTable(sections);
+  if (columns === null) return [];
+  const notes = besideNotes.flatMap((note) => wrap(paper.spell(note), paper.prose));
+  return ['', 'Reinforcement learning beside supervised learning', ...table(columns, paper), ...notes];
 }
 
 const testNotes = [

@@ -1,4 +1,5 @@
 import type { MemoryRow } from '../analysis/memory-summary.js';
+import { bitsEstimate } from '../analysis/study/memory-intervals.js';
 import { BUSY } from '../analysis/health/resources.js';
 import { runValueText } from '../analysis/run-value.js';
 import type { Scaling } from '../analysis/scaling.js';
@@ -6,7 +7,7 @@ import { COLLAPSED_BITS, MEMORISED_SHARE, PLATEAU_SHARE, STUCK_PROBABILITY } fro
 import { grouped } from '../base/group-by.js';
 import { countText, NOTHING, shortNumber } from '../text/numbers.js';
 import { parametersText } from '../text/parameters-text.js';
-import { type Column, columnsOf } from '../text/table.js';
+import { type Column, columnsOf, unlessNothing } from '../text/table.js';
 import { bestSign, familyText, hasBest, markWords, metricColumns } from './metric-columns.js';
 import { countWords } from './run-marks.js';
 import type { Report, Section } from './report.js';
@@ -77,6 +78,7 @@ function memoryColumns(rows: readonly MemoryRow[]): Column[] {
     ...unlessEmpty(right('distinct', ({ distinct }) => (distinct === null ? '' : countText(distinct)))),
     ...(unit === 'example' ? [right('steps', ({ steps }) => countText(steps))] : []),
     right(`bits/${unit}`, bitsText),
+    ...unlessNothing(right('95 %', bitsIntervalText, 4)),
     right('ceiling', ceilingText, 1),
     right('ratio', ratioText, 5),
     ...comparedColumns(rows, right),
@@ -163,6 +165,11 @@ function bitsText({ bitsPerEpisode: bits }: MemoryRow): string {
   return bits.kind === 'below' ? `< ${shortNumber(bits.bits)}` : shortNumber(bits.bits);
 }
 
+function bitsIntervalText(row: MemoryRow): string {
+  const estimate = bitsEstimate(row);
+  return estimate === null ? NOTHING : `[${estimate.interval.map((end) => neverOr(end)).join(', ')}]`;
+}
+
 function ceilingText({ ceiling, topRewardTies }: MemoryRow): string {
   const mark = ceiling.kind === 'reference' ? marks.reference : topRewardTies > 1 ? marks.tie : '';
   return shortNumber(ceiling.bits) + mark;
@@ -229,7 +236,7 @@ function memoryNotes(rows: readonly MemoryRow[]): string[] {
     `memorised: from that evaluation on, every one knew at least ${MEMORISED_SHARE * 100} % of the secret's log2 N bits.`,
     ...fates.flatMap(([count, note]) => when(some(count), note)),
     'episodes, examples: the median over the seeds that memorised; all seeds: those that did not count as infinite.',
-    'bits/…: log2 N over the median of all seeds.',
+    'bits/…: log2 N over the median of all seeds; in brackets 95 %, by bootstrap over base models and the seeds on each.',
     'ceiling: the most bits one episode can carry: log2 of the number of rewards that can be told apart.',
     ...when(
       rows.some(({ ceiling }) => ceiling.kind === 'reference'),

@@ -24,6 +24,8 @@ export type RowIntervals = {
   readonly episodes: Estimate | null;
   /** Null: not every run that memorised counted its updates. */
   readonly updates: Estimate | null;
+  /** The secret's bits over `episodes`; null: it was known from the start, or no run has a verdict. */
+  readonly bits: Estimate | null;
   /** Episodes from when the rewards determined the secret until it was memorised, over runs in which they did. */
   readonly late: Estimate | null;
   /** Episodes until memorised over those until determined, over the same runs. */
@@ -82,20 +84,44 @@ export function rowIntervals(rows: readonly MemoryRow[], times: readonly number[
     const { judged } = row;
     const curve = new SurvivalCurve(judged.map(waitOf));
     const told = judged.filter((run) => run.told !== null && run.told > 0);
-    const isCounted = judged.every((run) => !isMemorised(run) || run.updates !== null);
+    const episodes = estimate(judged, ({ took }) => took);
     return {
       row,
       bases: new Set(judged.map(({ base }) => base)).size,
       memorised: judged.length === 0 ? null : wilson95(row.counts.memorised, judged.length),
       by: times.map((time) => (judged.length === 0 ? null : curve.happenedBy(time))),
-      episodes: estimate(judged, ({ took }) => took),
-      updates: isCounted ? estimate(judged, ({ updates }) => updates ?? Infinity) : null,
+      episodes,
+      updates: isCounted(row) ? estimate(judged, updatesOf) : null,
+      bits: bitsOver(row, episodes),
       late: estimate(told, (run) => run.took - run.told!),
       ratio: estimate(told, (run) => run.took / run.told!),
       lost: lostOf(judged),
       isBest: best.get(row) ?? null,
     };
   });
+}
+
+/** The bits that one episode taught, with their 95 % interval; null: the secret was known from the start, or no run has a verdict. */
+export function bitsEstimate(row: MemoryRow): Estimate | null {
+  return bitsOver(
+    row,
+    estimate(row.judged, ({ took }) => took),
+  );
+}
+
+function bitsOver({ secretBits }: MemoryRow, episodes: Estimate | null): Estimate | null {
+  if (episodes === null || episodes.median === 0) return null;
+  const [least, most] = episodes.interval;
+  return { ...episodes, median: secretBits / episodes.median, interval: [secretBits / most, secretBits / least] };
+}
+
+/** Whether every run that memorised counted its updates. */
+function isCounted({ judged }: MemoryRow): boolean {
+  return judged.every((run) => !isMemorised(run) || run.updates !== null);
+}
+
+function updatesOf({ updates }: JudgedSeed): number {
+  return updates ?? Infinity;
 }
 
 function lostOf(judged: readonly JudgedSeed[]): RowIntervals['lost'] {
@@ -170,24 +196,65 @@ export function comparisons(rows: readonly MemoryRow[]): Comparison[] {
 }
 
 function compared(one: MemoryRow, other: MemoryRow): Omit<Comparison, 'holm'> {
-  const partners = new Map(other.judged.map((run) => [run.pair, run]));
-  const pairs = one.judged.flatMap((run) => {
-    const partner = partners.get(run.pair);
-    return partner === undefined ? [] : [{ run, partner }];
-  });
+  const pairs = pairsOf(one, other);
   return pairs.length < LEAST_PAIRS ? independent(one, other) : paired({ one, other }, pairs);
 }
 
 type Pair = { readonly run: JudgedSeed; readonly partner: JudgedSeed };
 
-function paired(rows: Pick<Comparison, 'one' | 'other'>, pairs: readonly Pair[]): Omit<Comparison, 'holm'> {
+function pairsOf(one: MemoryRow, other: MemoryRow): Pair[] {
+  const partners = new Map(other.judged.map((run) => [run.pair, run]));
+  return one.judged.flatMap((run) => {
+    const partner = partners.get(run.pair);
+    return partner === undefined ? [] : [{ run, partner }];
+  });
+}
+
+/** Reinforcement learning beside supervised learning of secrets of the same size. */
+export type BesideExamples = {
+  readonly sft: MemoryRow;
+  readonly rl: MemoryRow;
+  readonly pairs: number;
+  /** Episodes over examples, and updates over updates, of the same seeds and secrets. Null: not counted by all. */
+  readonly episodes: Estimate | null;
+  readonly updates: Estimate | null;
+  /** The secret's bits over the most that an episode can carry: the episodes over examples of a learner that takes all it is told. */
+  readonly theory: number;
+};
+
+/** Every row of reinforcement learning beside every row of supervised learning with at least six secrets in common; of rows that differ in the learning rate alone, only the best. */
+export function besideExamples(rows: readonly MemoryRow[]): BesideExamples[] {
+  const best = bestOf(rows);
+  const judged = rows.filter((row) => best.get(row) !== false);
+  const examples = judged.filter(({ kind }) => kind === 'sft');
+  return judged
+    .filter(({ kind }) => kind !== 'sft')
+    .flatMap((rl) => examples.filter(({ N }) => N === rl.N).map((sft) => ({ rl, sft, pairs: pairsOf(sft, rl) })))
+    .filter(({ pairs }) => pairs.length >= LEAST_PAIRS)
+    .map(({ rl, sft, pairs }) => ({
+      ...{ rl, sft, pairs: pairs.length, theory: rl.secretBits / rl.ceiling.bits },
+      episodes: ratioOf(logRatios(pairs, ({ took }) => took)),
+      updates: isCounted(sft) && isCounted(rl) ? ratioOf(logRatios(pairs, updatesOf)) : null,
+    }));
+}
+
+/** Logarithms of the counts of partners over those of runs, of pairs of which at least one memorised. */
+function logRatios(pairs: readonly Pair[], countOf: (run: JudgedSeed) => number): Clustered<number>[] {
   const memorised = pairs.filter(({ run, partner }) => isMemorised(run) || isMemorised(partner));
-  const logs = memorised.map(({ run, partner }) => {
-    const value = Math.log(partner.took) - Math.log(run.took);
+  return memorised.map(({ run, partner }) => {
+    const value = Math.log(countOf(partner)) - Math.log(countOf(run));
     return { cluster: JSON.stringify([run.base, partner.base]), value };
   });
+}
+
+function ratioOf(logs: readonly Clustered<number>[]): Estimate | null {
   const log = medianEstimate(logs);
-  const ratio = log && { ...log, median: Math.exp(log.median), interval: exponentials(log.interval) };
+  return log && { ...log, median: Math.exp(log.median), interval: exponentials(log.interval) };
+}
+
+function paired(rows: Pick<Comparison, 'one' | 'other'>, pairs: readonly Pair[]): Omit<Comparison, 'holm'> {
+  const logs = logRatios(pairs, ({ took }) => took);
+  const ratio = ratioOf(logs);
   const p = signedRankTest(logs.map(({ value }) => value));
   const knew = pairs.filter(({ run, partner }) => isKnown(run) && isKnown(partner));
   const lost = knew.some(({ run, partner }) => isLost(run) || isLost(partner)) ? onlyOne(knew, isLost) : null;

@@ -1,5 +1,6 @@
 import * as Plot from '@observablehq/plot';
 import type { Scaling } from '../../analysis/scaling.js';
+import { bitsEstimate } from '../../analysis/study/memory-intervals.js';
 import { familyText } from '../metric-columns.js';
 import type { Section } from '../report.js';
 import { comparedMarks, type FamilyRow as Answered, toldFigure } from './compared-figures.js';
@@ -80,10 +81,9 @@ function fitted(scaling: Scaling, rows: readonly Answered[]): Law[] {
 function bitsFigure(rows: readonly Answered[], { colourOf, legend }: Colours): Figure[] {
   const measured = rows.filter(({ bitsPerEpisode }) => bitsPerEpisode?.kind === 'measured');
   if (measured.length === 0) return [];
-  const points = measured.map((row) => ({ ...row, bits: row.bitsPerEpisode!.bits, most: row.ceiling.bits }));
-  type Point = (typeof points)[number];
+  const points = measured.map(bitsPoint);
   const ceilings = points.map(({ most }) => most).filter((most) => most > 0 && Number.isFinite(most));
-  const ends = [...points.map(({ bits }) => bits), ...ceilings].filter((bits) => bits > 0);
+  const ends = [...points.flatMap(({ low, high }) => [low, high]), ...ceilings].filter((bits) => bits > 0);
   const range = [Math.min(...ends), Math.max(...ends)];
   // The width is that of the ceilings, as the line of the maximum is far above all points.
   const width = [Math.min(...ceilings) / 1.5, Math.max(...ceilings) * 1.5];
@@ -101,19 +101,29 @@ function bitsFigure(rows: readonly Answered[], { colourOf, legend }: Colours): F
         width.map((bits) => ({ bits })),
         { x: 'bits', y: 'bits', strokeDasharray: '4 4', strokeOpacity: 0.6 },
       ),
+      Plot.ruleX(points, { x: 'most', y1: 'low', y2: 'high', stroke: ({ family }: BitsPoint) => colourOf(family) }),
       Plot.dot(points, {
         x: 'most',
         y: 'bits',
         r: 5,
-        fill: ({ family }: Point) => colourOf(family),
+        fill: ({ family }: BitsPoint) => colourOf(family),
         fillOpacity: 0.75,
         title: titleOf,
       }),
     ],
   });
   const note =
-    'A dot for each setting: log2 N over the median episodes of all its seeds. Dashed: all that the reward can carry.';
+    'A dot for each setting: log2 N over the median episodes of all its seeds; lines up and down: 95 %, by bootstrap over base models and seeds. Dashed: all that the reward can carry.';
   return [{ title: 'Bits per episode', svg, legend, note }];
+}
+
+type BitsPoint = ReturnType<typeof bitsPoint>;
+
+function bitsPoint(row: Answered) {
+  const bits = row.bitsPerEpisode!.bits;
+  // An end of 0, where too few seeds memorised, has no place on a scale of logarithms: the line ends at the dot.
+  const [low, high] = bitsEstimate(row)?.interval ?? [bits, bits];
+  return { ...row, bits, low: low > 0 ? low : bits, high, most: row.ceiling.bits };
 }
 
 function titleOf({ family, N, counts, seeds }: Answered): string {

@@ -1,8 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { type MemoryRow, summarise } from '../../../src/analysis/memory-summary.js';
-import { comparisons, rowIntervals, timesOf } from '../../../src/analysis/study/memory-intervals.js';
+import {
+  besideExamples,
+  bitsEstimate,
+  comparisons,
+  rowIntervals,
+  timesOf,
+} from '../../../src/analysis/study/memory-intervals.js';
 import type { Verdict } from '../../../src/analysis/verdict.js';
-import { testTables } from '../../../src/report/memory-tests.js';
+import { numberFiles } from '../../../src/report/numbers-csv.js';
+import { sectionTables } from '../../../src/report/report-tables.js';
+import { besideTable, testTables } from '../../../src/report/memory-tests.js';
 
 const memorised = (episodes: number): Verdict => ({
   ...{ kind: 'memorised', step: episodes / 4, episodes, resolution: 40 },
@@ -13,13 +21,12 @@ const stuck: Verdict = { kind: 'stuck', answer: 4, bits: -9, episodes: 10_000 };
 
 /** A row in which seed s is on base model s % 2, and the rewards have said the secret after ten episodes. */
 function row(
-  condition: 'binary' | 'dense',
+  condition: 'binary' | 'dense' | 'sft',
   verdicts: readonly Verdict[],
   extra: Record<string, unknown> = {},
   timesLost: readonly number[] = [],
 ): MemoryRow {
-  const asked =
-    condition === 'binary' ? ({ kind: 'binary' } as const) : ({ kind: 'dense', credit: 'stepwise' } as const);
+  const asked = condition === 'dense' ? ({ kind: 'dense', credit: 'stepwise' } as const) : { kind: condition };
   return summarise({
     ...{ group: 'A', task: { condition: asked, N: 1024, secret: 3, perStep: 4 }, extra, verdicts },
     origins: verdicts.map((_, seed) => ({ pair: `s${seed}`, base: `w${seed % 2}` })),
@@ -138,6 +145,49 @@ describe('two rows of one size', () => {
     const found = comparisons([slow, fast, row('binary', [90, 100, 110, 120, 130, 140, 150, 160].map(memorised))]);
     const [first, second, third] = found.map(({ holm }) => holm);
     expect([first, second, third]).toEqual([near(3 / 128), near(3 / 128), 1]);
+  });
+});
+
+describe('reinforcement learning beside supervised learning', () => {
+  const examples = row('sft', [9, 10, 11, 12, 13, 14, 15, 16].map(memorised), { batch_size: 1 });
+  const ratios = (rl: MemoryRow) => besideExamples([rl, examples])[0]!;
+
+  it('is a ratio of episodes to examples and of updates to updates, by the same secrets, beside what the channel carries', () => {
+    // Each secret takes a hundred times as many episodes as examples, or ten times; log2 1024 = 10 bits.
+    expect(ratios(slow)).toMatchObject({ pairs: 8, episodes: { median: near(100) }, theory: near(10) });
+    expect(ratios(fast)).toMatchObject({ pairs: 8, updates: { median: near(10) }, theory: near(1) });
+    const columns = besideTable([sectionOf([slow]), sectionOf([examples])])!;
+    const shown = Object.fromEntries(columns.map(({ title, cells: [cell] }) => [title, cell]));
+    expect(shown).toMatchObject({ of: 'binary', over: 'SFT batch_size=1', 'by the channel': '×10' });
+    expect(shown['episodes/examples']).toMatch(/^×100 \[.* n=8$/);
+  });
+
+  it('is left out where they have too few secrets in common, or another size', () => {
+    expect(besideTable([sectionOf([slow]), sectionOf([row('sft', [9, 10].map(memorised))])])).toBeNull();
+    expect(besideTable([sectionOf([slow, { ...examples, N: 64 }])])).toBeNull();
+  });
+
+  it('counts a secret that was never known as infinitely many', () => {
+    const missed = row('binary', [...[900, 1000, 1100].map(memorised), stuck, stuck, stuck, stuck, stuck]);
+    expect(ratios(missed).episodes!.median).toBe(Infinity);
+  });
+});
+
+describe('bits per episode', () => {
+  it('have the interval of their episodes, turned round; none where most seeds did not memorise is 0', () => {
+    const [low, high] = bitsEstimate(slow)!.interval;
+    const [least, most] = rowIntervals([slow], [])[0]!.episodes!.interval;
+    expect([low, high]).toEqual([10 / most, 10 / least]);
+    expect(bitsEstimate(row('binary', [memorised(100), stuck, stuck]))).toMatchObject({ median: 0 });
+  });
+
+  it('have it in the table, in the table of intervals and in the file of numbers', () => {
+    const section = sectionOf([slow]);
+    const [table] = sectionTables(section, { spread: 'std' });
+    expect(table!.find(({ title }) => title === '95 %')!.cells[0]).toMatch(/^\[0\.00\d+, 0\.0\d+\]$/);
+    expect(testTables(section)[0]!.find(({ title }) => title === 'bits/episode')!.cells[0]).toMatch(/^0\.00800 \[/);
+    const { text } = numberFiles({ sections: [section] })[0]!;
+    expect(text.split('\n')[0]).toContain('bits_per_episode_low95,bits_per_episode_high95');
   });
 });
 
