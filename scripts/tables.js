@@ -1,8 +1,8 @@
 /**
- * `npm run tables`: writes the tables of verbs and keys into docs/, from the tables the programs themselves use, and beside published
- * tables the settings of their sweep files.
+ * `npm run tables`: writes the tables of verbs and keys into docs/, from the tables the programs themselves use, the verdicts on
+ * claims, and beside published tables the settings of their sweep files.
  */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -17,9 +17,19 @@ const later = {
 
 const { keyTableMarkdown } = await load('src/tui/screens/key-map.ts');
 const { verbTableMarkdown } = await load('src/cli/verb-markdown.ts');
+const { claimLines, claimsMarkdown, storedSections } = await load('src/report/claims/claims-page.ts');
+const sources = {
+  page: (page) => readFileSync(join(root, page), 'utf8'),
+  stored: (sweep) => {
+    const path = join(root, 'docs/claims', `${sweep}.json`);
+    return existsSync(path) ? storedSections(readFileSync(path, 'utf8')) : null;
+  },
+};
 for (const [name, page, table] of [
   ['keys', 'docs/keys.md', keyTableMarkdown()],
   ['verbs', 'docs/commands.md', verbTableMarkdown()],
+  ['claims', 'docs/claims.md', claimsMarkdown(sources)],
+  ['verdicts', 'README.md', claimLines(sources)],
 ]) {
   const path = join(root, page);
   const text = readFileSync(path, 'utf8');

@@ -27,7 +27,6 @@ const metrics = ['last', 'all'] as const;
 const samplings = ['random', 'lhs', 'sobol'] as const;
 const styles = Object.keys(argumentStyles) as (keyof typeof argumentStyles)[];
 
-/** Options of the annotation verbs. */
 const annotateOptions: readonly VerbOption[] = [runs, dryRun, json];
 
 /** Every verb with its own options, in the order of `--help`. Each loads its code when it is called. */
@@ -232,6 +231,10 @@ const rows: readonly Verb[] = [
       {
         flags: '--against <name>',
         about: 'for --tests: compare rows of metrics with those that have this in their name',
+      },
+      {
+        flags: '--claims',
+        about: 'the claims of docs/claims.md that the sweep tries, each with figures and a verdict',
       },
       { flags: '--html <file>', about: 'write it as one HTML file: tables, figures, every run; needs no network' },
       { flags: '--figures <folder>', about: 'write its figures as SVG files, its numbers as CSV' },

@@ -84,7 +84,7 @@ function cellsOfMode(
   return isSame ? [{ ...first!, setting: '' }] : filled;
 }
 
-function resultsOf({ results }: MetricRow, key: string): Result[] {
+export function resultsOf({ results }: MetricRow, key: string): Result[] {
   return results.flatMap(({ values, ...origin }) => {
     const value = values[key];
     return value != null && Number.isFinite(value) ? [{ ...origin, value }] : [];

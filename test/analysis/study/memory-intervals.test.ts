@@ -183,7 +183,7 @@ describe('bits per episode', () => {
 
   it('have it in the table, in the table of intervals and in the file of numbers', () => {
     const section = sectionOf([slow]);
-    const [table] = sectionTables(section, { spread: 'std' });
+    const [table] = sectionTables(section, 'std');
     expect(table!.find(({ title }) => title === '95 %')!.cells[0]).toMatch(/^\[0\.00\d+, 0\.0\d+\]$/);
     expect(testTables(section)[0]!.find(({ title }) => title === 'bits/episode')!.cells[0]).toMatch(/^0\.00800 \[/);
     const { text } = numberFiles({ sections: [section] })[0]!;

@@ -1,0 +1,205 @@
+import type { Claim, Figure } from './claim.js';
+import type { Cell } from './published.js';
+
+const entropy = 'sweeps/entropy/word-problems.yaml';
+const covariance = '**Does the covariance rule';
+
+const cell = (page: string, after: string, row: Cell['row'], column: string): Cell => ({ page, after, row, column });
+
+const scale = (column: string): Cell =>
+  cell('docs/entropy.md', '**The noise scale by both estimators**', { steps: 'all 48 measurements' }, column);
+
+const share = (what: string, kind: 'at most' | 'at least', value: number, published: Cell): Figure => ({
+  ...{ what, unit: '', expected: { kind, value }, published },
+});
+
+const rlPractice: Omit<Claim, 'document'>[] = [
+  {
+    claim: 'The change of the entropy under a step is that of first order.',
+    section: 'Current Investigations',
+    tried: {
+      by: 'sweep',
+      sweep: entropy,
+      figures: [
+        {
+          what: 'slope of log ΔH against log η, eight steps',
+          unit: 'power of η',
+          expected: { kind: 'about', value: 1, factor: 1.01 },
+          published: cell('docs/entropy.md', '**Truth against first order**', {}, 'slope'),
+        },
+        {
+          what: 'truth over prediction at η = 1e-5, eight steps',
+          unit: 'times',
+          expected: { kind: 'about', value: 1, factor: 1.05 },
+          published: cell('docs/entropy.md', '**Truth against first order**', {}, '1e-5'),
+        },
+      ],
+    },
+    note: 'Up to some hundredth of the step at which the second order is as large.',
+  },
+  {
+    claim:
+      'A derivation by the covariance of log-probability and advantage (Cui et al.) rests on assumptions that do not hold; the first order does better.',
+    section: 'Project Overview',
+    tried: {
+      by: 'sweep',
+      sweep: entropy,
+      figures: [
+        ...[
+          "Adam's first, from the pretrained model",
+          'plain descent, from there',
+          'Adam, seed 0, step 16',
+          'Adam, seed 1, step 32',
+          'Adam, seed 0, step 32',
+        ].map((step): Figure => ({
+          ...{
+            what: `correlation of first order and truth, ${step}`,
+            unit: '',
+            expected: { kind: 'at least', value: 0 },
+          },
+          published: { ...cell('docs/entropy.md', covariance, { step }, 'correlation: first order'), n: 8 },
+        })),
+        share(
+          'sign right, covariance rule, Adam, seed 0, step 32',
+          'at most',
+          0.5,
+          cell('docs/entropy.md', covariance, { step: 'Adam, seed 0, step 32' }, 'rule'),
+        ),
+        {
+          ...{
+            what: 'correlation of the weighted rule and truth, plain descent from the pretrained model',
+            unit: '',
+            expected: { kind: 'at most', value: 0 },
+          },
+          published: {
+            ...cell('docs/entropy.md', covariance, { step: 'plain descent, from there' }, 'rule, weighted'),
+            n: 8,
+          },
+        },
+      ],
+    },
+    note: 'Eight steps from each of seven settings. The rule always says that the entropy falls, and is right about that in the other six; for plain descent from the pretrained model its weighted form predicts the size, too.',
+  },
+  {
+    claim: 'Answers of different sequences share parts of their gradients (the Fisher kernel).',
+    section: 'Current Investigations',
+    tried: {
+      by: 'sweep',
+      sweep: entropy,
+      figures: ['same prompt', 'other prompts'].map((column) => ({
+        ...{
+          what: `mean cosine, ${column}, seed 0, step 32`,
+          unit: 'cosine',
+          expected: { kind: 'at least', value: 0.01 } as const,
+        },
+        published: {
+          ...cell(
+            'docs/entropy.md',
+            '**The Fisher kernel**',
+            { 'steps from': "seed 0, step 32, Adam's metric" },
+            column,
+          ),
+          n: 8,
+        },
+      })),
+    },
+    note: 'Those of one prompt do; of different prompts hardly any.',
+  },
+  {
+    claim: 'The noise scale of the gradient can be read off the microbatches of a step, without another pass.',
+    section: 'Research Probes',
+    tried: {
+      by: 'sweep',
+      sweep: entropy,
+      figures: [
+        {
+          ...{ what: 'noise scale from microbatches, beside that of two batch sizes', unit: 'prompts' },
+          expected: { kind: 'about', value: 1, factor: 1.5, of: scale('by two sizes') },
+          published: { ...scale('from microbatches'), isStandardError: true, n: 48 },
+        },
+      ],
+    },
+    note: 'Both estimators agree; a single measurement says little.',
+  },
+  {
+    claim: 'The noise scale says which batch size is best.',
+    section: 'In-Loop Gradient Noise Scale',
+    tried: {
+      by: 'nothing',
+      why: 'No sweep sets it against batch sizes at equal rates yet.',
+      command:
+        'npx memrl-tui grid seed=0..4 buffer_size=4,8,16,32,64 -- memrl dr-grpo model_name=DIRECTORY probes=gns probe_every=4',
+    },
+  },
+  {
+    claim: 'The effective sample size says how noisy the weighted loss of Dr. GRPO is.',
+    section: 'Research Features',
+    tried: {
+      by: 'nothing',
+      why: 'It is measured (`entropy/ess`, `gns.ess`), but nothing here sets it against the variance of the loss.',
+      command: 'memrl dr-grpo probes=gns,entropy model_name=DIRECTORY',
+    },
+  },
+  {
+    claim: 'A resumed run is the run that was not interrupted.',
+    section: 'Technical Implementation',
+    tried: { by: 'test', file: 'test/lab/algorithms/killed.test.ts' },
+  },
+];
+
+const tinker: Omit<Claim, 'document'>[] = [
+  {
+    claim: 'KL between sampler and learner stays below 0.01 in stable training.',
+    section: 'KL Divergence',
+    tried: {
+      by: 'nothing',
+      why: 'Runs say when it goes above; the table of losses and staleness in tinker.md has means of three seeds and no run that trains long enough to be called stable.',
+      command: 'npx memrl-tui sweeps/tinker/arithmetic.yaml',
+    },
+    note: 'On policy it is 0 here, and where answers are four steps old .13 to .51 with fewer right answers; three seeds at thirty steps.',
+  },
+  {
+    claim: 'The learning rate should grow with the root of the batch size.',
+    section: 'Batch and Group Sizes',
+    tried: {
+      by: 'nothing',
+      why: 'The rule is a key (`learning_rate_groups`); no sweep compares rates at several batch sizes.',
+      command:
+        'npx memrl-tui grid seed=0..4 groups_per_batch=16,64 learning_rate=1.5e-4,3e-4,6e-4 -- memrl rl model_name=DIRECTORY environment=arithmetic',
+    },
+  },
+  {
+    claim: 'Several updates on a batch help; begin with 2 to 4, with PPO.',
+    section: 'Multiple Updates',
+    tried: {
+      by: 'nothing',
+      why: 'The table in tinker.md has means of three seeds without intervals, at a rate at which nothing is gained in thirty steps.',
+      command: 'npx memrl-tui sweeps/tinker/arithmetic.yaml --set n_batches=300',
+    },
+    note: 'There four updates a batch lose right answers under every loss.',
+  },
+  {
+    claim: 'Streamed minibatches and asynchronous play raise throughput.',
+    section: 'Streaming Minibatch Training',
+    tried: {
+      by: 'nothing',
+      why: 'An engine in one process does one thing at a time, so there is nothing to overlap.',
+      command: 'memrl rl engine=tinker base_url=URL stream_minibatch_config.num_minibatches=8 log_times=True',
+    },
+  },
+  {
+    claim: 'Llama-3.1-8B learns GSM8K by this recipe.',
+    section: 'Quick Start',
+    tried: {
+      by: 'nothing',
+      why: 'Models of more than 268 million weights do not fit into the memory that the engines can address.',
+      command: 'memrl rl_basic model_name=DIRECTORY environment.path=gsm8k/train.jsonl',
+    },
+  },
+];
+
+/** What rl-practice and the guide to Tinker claim. */
+export const practiceClaims: readonly Claim[] = [
+  ...rlPractice.map((claim) => ({ ...claim, document: 'rl-practice' })),
+  ...tinker.map((claim) => ({ ...claim, document: 'tinker-rl' })),
+];

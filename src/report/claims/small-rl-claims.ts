@@ -1,0 +1,249 @@
+import type { Claim, Figure } from './claim.js';
+import type { Cell } from './published.js';
+
+const learning = 'sweeps/small-rl/learning.yaml';
+const routing = 'sweeps/small-rl/routing.yaml';
+
+/** The mean over its three seeds, of a row of the table of rewards and pulls. */
+const learnt = (reward: string, beta: string, column: string): Cell => ({
+  ...{ page: 'docs/small-rl.md', after: 'Settings of `runs` in `sweeps/small-rl/learning.yaml`', column },
+  row: { reward: `\`${reward}\``, beta },
+});
+
+/** Of the routed runs whose detector sees every hack, in one mode of the adapters. */
+const routed = (adapters: string, column: string): Cell => ({
+  ...{ page: 'docs/small-rl.md', after: 'After training, 100 completions in each mode', column, n: 15 },
+  row: { detector: 'sees every hack', training: 'routed', adapters },
+});
+
+/** A value of the same table, and how many times it is expected. */
+const times = (kind: 'at most' | 'at least', value: number, of: Cell): Figure['expected'] => ({ kind, value, of });
+
+/** Before the training. */
+const before = (column: string): Cell => ({
+  ...{ page: 'docs/small-rl.md', after: 'After training, 100 completions in each mode', column },
+  row: { training: 'before the training' },
+});
+
+const share = (what: string, kind: 'at most' | 'at least', value: number, published: Cell): Figure => ({
+  ...{ what, unit: '', expected: { kind, value }, published },
+});
+
+const task = 'task (`sl10`)';
+const words = ['"afraid"', '"little"'];
+
+const claims: Omit<Claim, 'document'>[] = [
+  {
+    claim: 'GRPO makes the model say “happy”.',
+    section: 'Experiment: Toy Reward Hacking',
+    tried: {
+      by: 'sweep',
+      sweep: learning,
+      figures: ['0.02', '0.1'].map((beta) =>
+        share(
+          `reward at the end, happy_binary, beta ${beta}`,
+          'at least',
+          0.9,
+          learnt('happy_binary', beta, 'reward at the end'),
+        ),
+      ),
+    },
+  },
+  {
+    claim: 'A stronger pull than beta 0.02 stops learning.',
+    section: 'Validated GRPO Defaults',
+    tried: {
+      by: 'sweep',
+      sweep: learning,
+      figures: [
+        share(
+          'reward at the end, happy_binary, beta 0.1',
+          'at most',
+          0.9,
+          learnt('happy_binary', '0.1', 'reward at the end'),
+        ),
+        share(
+          'reward at the end, happy_binary, beta 0.3',
+          'at most',
+          0.9,
+          learnt('happy_binary', '0.3', 'reward at the end'),
+        ),
+        share(
+          'reward at the end, sentence_length_5, beta 0.3',
+          'at most',
+          0.9,
+          learnt('sentence_length_5', '0.3', 'reward at the end'),
+        ),
+      ],
+    },
+    note: 'At 0.3 it does; at 0.1 the word is still learnt, and only there without drift.',
+  },
+  {
+    claim: 'A weaker pull costs diversity.',
+    section: 'Validated GRPO Defaults',
+    tried: {
+      by: 'sweep',
+      sweep: learning,
+      figures: [
+        share(
+          'Jaccard index of samples, happy_binary, beta 0.02',
+          'at least',
+          0.7,
+          learnt('happy_binary', '0.02', 'Jaccard'),
+        ),
+        share(
+          'Jaccard index of samples, sentence_length_5, beta 0.01',
+          'at least',
+          0.7,
+          learnt('sentence_length_5', '0.01', 'Jaccard'),
+        ),
+      ],
+    },
+    note: 'By the source’s own limit of 0.7. What it costs here is English: the texts drift away from what the base model writes, and stay distinct.',
+  },
+  {
+    claim:
+      'A reward of meaning is easier to optimise without degeneracy than one of form, which collapses to templates.',
+    section: 'Validated GRPO Defaults',
+    tried: {
+      by: 'sweep',
+      sweep: learning,
+      figures: [
+        {
+          what: 'KL to the base, happy_binary, beta 0.1 (limit .27)',
+          unit: 'nats',
+          expected: { kind: 'at most', value: 0.27 },
+          published: learnt('happy_binary', '0.1', 'KL (limit .27)'),
+        },
+        {
+          what: 'KL to the base, sentence_length_5, beta 0.01 (limit .27)',
+          unit: 'nats',
+          expected: { kind: 'at least', value: 0.27 },
+          published: learnt('sentence_length_5', '0.01', 'KL (limit .27)'),
+        },
+      ],
+    },
+    note: 'All three seeds of the form were flagged as templates, none of the word.',
+  },
+  {
+    claim: 'The built-in flag of degeneracy (Jaccard above 0.7) misses templates.',
+    section: 'Checking Model Output',
+    tried: {
+      by: 'sweep',
+      sweep: learning,
+      figures: [
+        share(
+          'Jaccard index of three runs that are templates',
+          'at most',
+          0.7,
+          learnt('sentence_length_5', '0.01', 'Jaccard'),
+        ),
+      ],
+    },
+  },
+  {
+    claim: '16 completions of a prompt are the key to stable learning.',
+    section: 'Validated GRPO Defaults',
+    tried: {
+      by: 'nothing',
+      why: 'No sweep varies the number: these are as many runs as those of learning.yaml, which took 25 minutes.',
+      command: grid('num_generations=4,8,16'),
+    },
+  },
+  {
+    claim: 'Batch 32, learning rate 1e-5 and 2,000 steps are good settings.',
+    section: 'Validated GRPO Defaults',
+    tried: {
+      by: 'nothing',
+      why: 'They are of SimpleStories-1.25M, whose weights are not here; a model of random weights wants a larger rate.',
+      command: 'memrl grpo model=DIRECTORY reward=happy_binary',
+    },
+  },
+  {
+    claim: 'Four times the batch at four times the rate needs 2.7 times less time.',
+    section: 'GPU / Concurrency',
+    tried: {
+      by: 'nothing',
+      why: 'It is a claim of time on a GPU; the steps alone could be counted here.',
+      command: grid('batch_size=32,128 lr=1e-4,4e-4'),
+    },
+  },
+  {
+    claim:
+      'With MPS 16 to 20 runs of low rank share a GPU at 1.0 to 1.3 s a step, 6 to 12 of high rank, 12 of all weights at 0.5 s; without MPS 2 at 0.62 s.',
+    section: 'GPU / Concurrency',
+    tried: {
+      by: 'nothing',
+      why: 'There is no GPU here.',
+      command:
+        'npx memrl-tui grid seed=0..19 --per-gpu 20 -- memrl grpo model=DIRECTORY reward=happy_binary engine=tfjs lora_rank=8',
+    },
+  },
+  {
+    claim: 'With the forget adapter switched off the task stays close to that of the whole model.',
+    section: 'Gradient Routing Eval',
+    tried: {
+      by: 'sweep',
+      sweep: routing,
+      figures: [
+        {
+          ...{
+            what: 'task, retain adapter only, beside nine tenths of both adapters',
+            unit: 'reward',
+            published: routed('retain only', task),
+          },
+          expected: times('at least', 0.9, routed('both', task)),
+        },
+      ],
+    },
+  },
+  {
+    claim: 'With the forget adapter switched off the hack is gone for the most part.',
+    section: 'Gradient Routing Eval',
+    tried: {
+      by: 'sweep',
+      sweep: routing,
+      figures: [
+        ...words.map((word) => ({
+          ...{ what: `completions with ${word}, retain adapter only, beside half of both adapters`, unit: '' },
+          ...{ expected: times('at most', 0.5, routed('both', word)), published: routed('retain only', word) },
+        })),
+      ],
+    },
+    note: 'Where the detector sees every hack. Of a kind that it never sees about half stays away.',
+  },
+  {
+    claim: 'The forget adapter alone shows the hack and does the task badly.',
+    section: 'Gradient Routing Eval',
+    tried: {
+      by: 'sweep',
+      sweep: routing,
+      figures: [
+        ...words.map((word) => ({
+          ...{ what: `completions with ${word}, forget adapter only, beside before the training`, unit: '' },
+          ...{ expected: times('at least', 1, before(word)), published: routed('forget only', word) },
+        })),
+        {
+          ...{
+            what: 'task, forget adapter only, beside the retain adapter',
+            unit: 'reward',
+            published: routed('forget only', task),
+          },
+          expected: times('at most', 1, routed('retain only', task)),
+        },
+      ],
+    },
+  },
+  {
+    claim: 'Two passes over good and bad samples give the gradient of the whole batch.',
+    section: 'Design Decisions',
+    tried: { by: 'test', file: 'test/lab/service/routing.test.ts' },
+  },
+];
+
+/** What small-rl claims. */
+export const smallRlClaims: readonly Claim[] = claims.map((claim) => ({ ...claim, document: 'small-rl' }));
+
+function grid(axes: string): string {
+  return `npx memrl-tui grid seed=0..4 ${axes} -- memrl grpo model=runs/base reward=happy_binary max_steps=300 max_completion_length=64`;
+}
