@@ -2,6 +2,7 @@
  * All file names that the manager and the runs agree on. Each file has one writer.
  *
  *   runs/.supervisor/…                     the supervisor's own
+ *   runs/.supervisor/terminals/…           the executor: for each run with a terminal the path of the socket of its tmux server
  *   runs/<sweep>/sweep.yaml                as submitted last; `sweep.toml` where it is TOML
  *   runs/<sweep>/sweep-<time>.yaml         as submitted before, where it was another text
  *   runs/<sweep>/origin.txt             path of the file that was submitted last
@@ -16,7 +17,6 @@
  *   runs/<sweep>/<run>/output.log          the run's stdout and stderr (all attempts)
  *   runs/<sweep>/<run>/attempts/<n>/pid    the shim of attempt n: claims the attempt and identifies its process
  *   runs/<sweep>/<run>/attempts/<n>/stdin  the shim of attempt n, where its run reads typed lines: a pipe; the supervisor writes to it
- *   runs/<sweep>/<run>/attempts/<n>/terminal  the executor, where the run has a terminal: path of the socket of its tmux server
  *   runs/<sweep>/<run>/attempts/<n>/metrics/  the executor: tables as attempt n had left them, when the next one began
  *   runs/<sweep>/<run>/attempts/<n>/exit   the shim of attempt n: exit code and newline (on a full disk: `exit-code.ts`)
  *   runs/<sweep>/<run>/metrics.jsonl …     the run
@@ -34,7 +34,6 @@ export const runFiles = {
   pid: 'pid',
   exit: 'exit',
   stdin: 'stdin',
-  terminal: 'terminal',
   metrics: 'metrics.jsonl',
   config: 'config.json',
   episodes: 'episodes.jsonl',
@@ -78,6 +77,7 @@ export const supervisorFiles = {
   judged: 'judged.json',
   plans: 'plans',
   environments: 'environments',
+  terminals: 'terminals',
 } as const;
 
 /**

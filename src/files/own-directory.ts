@@ -4,7 +4,7 @@
  * keeps runs on another disk: device and inode of its target are recorded, and it may be used as long as it leads there.
  */
 import { appendFileSync, lstatSync, readdirSync, readlinkSync, realpathSync, type Stats, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { runFiles, supervisorFiles } from '../contract/files.js';
 import { parseJsonLine } from '../contract/json-line.js';
 import { makeFolder } from './make-folder.js';
@@ -87,4 +87,16 @@ function isRemembered(directory: string, { dev, ino }: Pick<Stats, 'dev' | 'ino'
 
 function linkedFile(directory: string): string {
   return join(dirname(dirname(directory)), supervisorFiles.directory, supervisorFiles.linked);
+}
+
+/** An attempt by the directory of its run and its number. */
+export type AttemptPlace = { readonly directory: string; readonly number: number };
+
+/** The number that an attempt began with, which is in the marks of its processes: one that is adopted under a later number has both. */
+export function firstNumber({ directory, number }: AttemptPlace): number {
+  try {
+    return Number(basename(realpathSync(join(directory, runFiles.attempts, String(number))))) || number;
+  } catch {
+    return number;
+  }
 }

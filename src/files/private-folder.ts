@@ -93,7 +93,7 @@ function folderProblem(stat: Stats): string | null {
 }
 
 /** Folders whose files the supervisor reads and writes itself; NVIDIA's daemon uses another. */
-const inner: readonly string[] = [supervisorFiles.plans, supervisorFiles.environments];
+const inner: readonly string[] = [supervisorFiles.plans, supervisorFiles.environments, supervisorFiles.terminals];
 
 /** Checks for links; entries that are neither files nor links are never opened. */
 function checkEntries(folder: string): void {

@@ -161,10 +161,10 @@ export class RunFolders {
   }
 }
 
-/** Lists a folder, without folders of code, weights and data; null: it is gone or not readable. @param size As `stat` has it. */
-export function* entriesOf(path: string, size: number): Generator<void, Entries | null> {
+/** Lists a folder, without folders of code, weights and data; null: it is gone or not readable. @param size As `stat` has it. @param most Entries. */
+export function* entriesOf(path: string, size: number, most = MOST_ENTRIES): Generator<void, Entries | null> {
   try {
-    const { entries, isCut } = size > LARGE_FOLDER ? yield* someOf(path) : { entries: allOf(path), isCut: false };
+    const { entries, isCut } = size > LARGE_FOLDER ? yield* someOf(path, most) : { entries: allOf(path), isCut: false };
     const [files, folders, others]: [string[], string[], string[]] = [[], [], []];
     for (const entry of entries) {
       if (entry.isDirectory()) folders.push(entry.name);
@@ -257,12 +257,12 @@ function allOf(path: string): Dirent[] {
 }
 
 /** The first entries of a folder that may have a million, as listing all of it would take too long for one step. */
-function* someOf(path: string): Generator<void, { entries: Dirent[]; isCut: boolean }> {
+function* someOf(path: string, most: number): Generator<void, { entries: Dirent[]; isCut: boolean }> {
   const directory = opendirSync(path, { bufferSize: ENTRIES_A_STEP });
   try {
     const entries: Dirent[] = [];
     for (let entry = directory.readSync(); entry !== null; entry = directory.readSync()) {
-      if (entries.length === MOST_ENTRIES) return { entries, isCut: true };
+      if (entries.length === most) return { entries, isCut: true };
       if (entries.push(entry) % ENTRIES_A_STEP === 0) yield;
     }
     return { entries, isCut: false };

@@ -21,14 +21,12 @@ export const RequestedSlots = z.object({
   perGpu: z.int().positive().optional(),
 });
 
-/** Limit on the length of a typed line, in characters; the executor limits its bytes. */
-const LONGEST_LINE = 4096;
-
 /** A run verb with its arguments. */
 export const RunCommand = z.discriminatedUnion('verb', [
   z.object({ verb: z.enum(plainVerbs), ids: z.array(RunId) }),
   z.object({ verb: z.literal('priority'), ids: z.array(RunId), priority: z.int() }),
-  z.object({ verb: z.literal('type'), ids: z.array(RunId), text: z.string().max(LONGEST_LINE) }),
+  /** The executor limits the length of a line, and says so. */
+  z.object({ verb: z.literal('type'), ids: z.array(RunId), text: z.string() }),
 ]);
 export type RunCommand = z.infer<typeof RunCommand>;
 

@@ -198,8 +198,8 @@ const MOST_FILES = 200;
 /** Size limit in bytes; code is smaller, data is larger. */
 const LARGEST = 256 * 1024;
 /** Files in which secrets are kept: they are named only. */
-const secretFile =
-  /(^|\/)(\.env|\.netrc|\.npmrc|\.pypirc|id_[a-z0-9]+)|secret|credential|password|\.(pem|key|p12|pfx)$/i;
+export const secretFile =
+  /(^|\/)(\.env|\.netrc|\.npmrc|\.pypirc|\.(aws|ssh|gnupg|kube)\/|id_[a-z0-9]+)|secret|credential|password|\.(pem|key|p12|pfx)$/i;
 /** Names that need no quoting in a patch. */
 const plainName = /^[^"\\\p{Cc}]+$/u;
 

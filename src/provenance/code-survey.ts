@@ -3,6 +3,7 @@ import { basename, join, resolve } from 'node:path';
 import { UserError } from '../base/user-error.js';
 import { isOnPath } from '../processes/program-file.js';
 import { sizeText } from '../text/numbers.js';
+import { secretFile } from './code-state.js';
 import { git, type GitHost, readGitState } from './git-state.js';
 
 /** A file of a work tree that belongs to its code. `path`: below the work tree; `size`: bytes. */
@@ -28,6 +29,8 @@ export type CodeSurvey = {
   readonly fresh: number;
   /** Files and folders that are linked instead of copied. */
   readonly linked: readonly string[];
+  /** Those of them that git does not ignore, but whose names are those of secrets. */
+  readonly secrets: readonly string[];
 };
 
 /** Limits on all files together. */
@@ -39,6 +42,11 @@ const MOST_FRESH_BYTES = 32 * 2 ** 20;
 const MOST_LINKED = 20_000;
 /** Time limit of git, ms, as a repository may be large and on a slow disk. */
 const PATIENCE_MS = 60_000;
+
+/** Code about secrets is code. */
+const source = /\.(py|ipynb|pyx|[cm]?[jt]sx?|sh|r|jl|go|rs|cc?|cpp|cu|h|hpp|md|rst|ya?ml|toml)$/i;
+/** Files with these endings are examples of the others. */
+const example = /[-._](example|sample|template|dist)$/i;
 
 /** Caches of programs, which must not be shared with other code. */
 const caches = /(^|\/)(__pycache__|\.(pytest|mypy|ruff)_cache|\.ipynb_checkpoints|\.git|\.DS_Store|[^/]*\.py[co])$/;
@@ -58,25 +66,32 @@ export async function surveyCode(cwd: string, { environment, runs }: GitHost & {
   refuseSubmodules(top, entries);
   const isRuns = (path: string) => `${join(top, path)}/`.startsWith(`${runs}/`);
   const others = await listed(top, host, ['ls-files', '--others', '--exclude-standard']);
-  const fresh = others.filter((path) => !isRuns(path));
+  // Copies lie among the results, which people give to others.
+  const secrets = others.filter((path) => !isRuns(path) && isSecret(path));
+  const fresh = others.filter((path) => !isRuns(path) && !isSecret(path));
   refuseRepositories(top, fresh);
   const ignored = await listed(top, host, ['ls-files', '--others', '--ignored', '--exclude-standard', '--directory']);
   const files = present(top, [...new Set([...entries.map(({ path }) => path), ...fresh])]);
   refuseLarge(top, files, new Set(fresh));
   // A copy is among the runs: a link to them would create a cycle.
-  const linked = ignored.map((path) => path.replace(/\/$/, '')).filter((path) => !caches.test(path) && !isRuns(path));
+  const links = ignored.map((path) => path.replace(/\/$/, '')).filter((path) => !caches.test(path) && !isRuns(path));
+  const linked = [...links, ...secrets];
   refuseManyLinks(top, linked);
   refuseElsewhere(cwd, within, files, linked);
   const state = await readGitState(top, host);
   const changed = await listed(top, host, ['diff', '--name-only', 'HEAD']);
   return {
     ...{ cwd, within, top, commit, objects, files },
-    linked: linked.sort(),
+    ...{ linked: linked.sort(), secrets },
     ...{ branch: state?.branch ?? null, remote: state?.remote ?? null },
     bytes: files.reduce((sum, { size }) => sum + size, 0),
     changed: changed.length,
     fresh: fresh.length,
   };
+}
+
+function isSecret(path: string): boolean {
+  return secretFile.test(path) && !source.test(path) && !example.test(path) && !path.endsWith('/');
 }
 
 type Place = Pick<CodeSurvey, 'top' | 'within' | 'commit' | 'objects'>;

@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { workplace } from './program.js';
@@ -79,4 +80,12 @@ describe('what only the program of a launched run declares', () => {
     expect(report.sections[0]!.rows).toHaveLength(files.length);
     expect(await told('report', 's', '--tests')).toMatch(/declared by its program: .*lr 0\.1 0\.01/);
   });
+});
+
+it('what a search of folders leaves out is said beside JSON, too', async () => {
+  const deep = join('found', ...Array.from({ length: 18 }, () => 'a'));
+  mkdirSync(place.at(deep), { recursive: true });
+  place.write(join(deep, 'metrics.jsonl'), '{"step":1,"loss":2}\n');
+  const { out, err } = await place.run('ls', 'found', '--json');
+  expect([JSON.parse(out), err]).toEqual([[], expect.stringContaining('folders more than 16 deep are not searched')]);
 });

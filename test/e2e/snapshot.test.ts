@@ -35,10 +35,11 @@ describe('code: snapshot', () => {
     write('train.sh', script(1));
     commit('one');
     write('s.yaml', sweep('1, 2'));
+    write('.env', 'KEY=sesame');
 
     const dry = await run('s.yaml', '--dry-run');
     expect(dry.out.replace(/\s+/g, ' ')).toMatch(
-      /A launch copies the code of \S+ at commit \w+, with 1 new file: 3 files, \d+ bytes; linked, not copied: data\./,
+      /A launch copies the code of \S+ at commit \w+, with 1 new file: 3 files, \d+ bytes; linked, not copied: data\. \.env: linked, not copied, as the names are those of secrets; what is committed is copied\./,
     );
     expect(existsSync(at('runs'))).toBe(false);
 

@@ -115,6 +115,23 @@ describe('a snapshot of the code', () => {
     expect(linkedIn(copy, ['data', 'src', 'nothing'])).toEqual(['data']);
   });
 
+  it('links new files whose names are those of secrets, and copies code about secrets, examples and what is committed', async () => {
+    write('config/.env.production', 'KEY=1');
+    write('a.py', '1');
+    commit();
+    const secrets = ['.aws/credentials', '.env', 'certs/a.pem', 'credentials.json'];
+    for (const name of secrets) write(name, 'sesame');
+    write('secrets.py', '1');
+    write('.env.example', 'KEY=');
+    const { path: copy, linked } = await make();
+    expect(linked).toEqual(secrets);
+    for (const name of secrets) expect(readlinkSync(join(copy, name))).toBe(path(name));
+    for (const name of ['config/.env.production', 'secrets.py', '.env.example'])
+      expect(lstatSync(join(copy, name)).isFile()).toBe(true);
+    expect(gitIn(copy, 'status', '--porcelain')).not.toContain('aws');
+    expect((await make()).path).toBe(copy);
+  });
+
   it('leaves out the runs also where git does not ignore them', async () => {
     write('a.py', '1');
     commit();

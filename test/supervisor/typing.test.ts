@@ -32,6 +32,9 @@ it('a line is typed into a run, by a supervisor that adopted it too, and is in i
   });
   await waitFor('the answer', () => bed.text('s', 'asking', 'output.log').includes('got hush-hush\n'));
 
+  const long = await fleet.act(orderOf('type', 'x'.repeat(5000)), [asking!]);
+  expect(long).toMatchObject({ ok: false, message: 's/asking cannot be given a line of more than 4095 bytes' });
+
   await bed.killSupervisor();
   await waitFor('the next supervisor', () => fleet.connection === 'connected' && bed.supervisorPid());
   expect(await fleet.act(orderOf('type', 'end'), [asking!])).toMatchObject({ ok: true });

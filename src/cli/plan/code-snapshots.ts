@@ -45,13 +45,19 @@ export function snapshotNotes({ runs }: Plan, surveys: Surveys): string[] {
   return [...[...tops.values()].map(copyNote), ...absoluteNotes(runs, surveys)];
 }
 
-function copyNote({ top, commit, files, bytes, changed, fresh, linked }: CodeSurvey): string {
+function copyNote(survey: CodeSurvey): string {
+  const { top, commit, files, bytes, changed, fresh, secrets } = survey;
+  const linked = survey.linked.filter((path) => !secrets.includes(path));
   const differences = [...(changed === 0 ? [] : [`${changed} changed`]), ...(fresh === 0 ? [] : [`${fresh} new`])].join(
     ' and ',
   );
   const state = differences === '' ? '' : `, with ${differences} ${changed + fresh === 1 ? 'file' : 'files'}`;
   const links = linked.length === 0 ? '' : `; linked, not copied: ${listed(linked)}`;
-  return `A launch copies the code of ${top} at commit ${commit.slice(0, 10)}${state}: ${counted(files.length, 'file')}, ${sizeText(bytes)}${links}.`;
+  const left =
+    secrets.length === 0
+      ? ''
+      : ` ${listed(secrets)}: linked, not copied, as the names are those of secrets; what is committed is copied.`;
+  return `A launch copies the code of ${top} at commit ${commit.slice(0, 10)}${state}: ${counted(files.length, 'file')}, ${sizeText(bytes)}${links}.${left}`;
 }
 
 function listed(names: readonly string[]): string {

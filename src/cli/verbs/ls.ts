@@ -21,17 +21,21 @@ function show(fleet: KnownFleet, words: readonly string[], options: LsOptions): 
   const now = Date.now();
   const chosen = runsChosenBy(words, all, now);
   const runs = options.sort === undefined ? chosen : runsInOrder(chosen, options.sort, fleet.sweeps);
-  if (options.json === true) {
-    printJson(runs.map(runStatus));
-    return 0;
-  }
-  const columns = options.columns?.map((name) => meantKey(name, runs));
-  const look = { sweeps: fleet.sweeps, width: outputWidth(Infinity), now, colour: hasColour() };
+  const isJson = options.json === true;
+  if (isJson) printJson(runs.map(runStatus));
+  else printTable(fleet, runs, { now, columns: options.columns });
+  if (fleet.status.problem !== null) remark(fleet.status.problem);
+  if (runs.length === 0 && !isJson) remark(all.length === 0 ? noRuns : `None of ${all.length} runs matches.`);
+  return 0;
+}
+
+type Look = { readonly now: number; readonly columns: readonly string[] | undefined };
+
+function printTable({ sweeps }: KnownFleet, runs: readonly RunSummary[], { now, columns: asked }: Look): void {
+  const columns = asked?.map((name) => meantKey(name, runs));
+  const look = { sweeps, width: outputWidth(Infinity), now, colour: hasColour() };
   print(runTable(runs, columns === undefined ? look : { ...look, columns }));
   if (runs.length > 0) strangersAmong(columns ?? [], runs).forEach(remark);
-  if (fleet.status.problem !== null) remark(fleet.status.problem);
-  if (runs.length === 0) remark(all.length === 0 ? noRuns : `None of ${all.length} runs matches.`);
-  return 0;
 }
 
 /** Notes on columns that no run has a value for. */

@@ -5,9 +5,9 @@
  * processes may live on. So an attempt is over when none of its processes lives; if that is not visible, as on another machine, it
  * is not over.
  */
-import { realpathSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
+import { firstNumber } from '../../files/own-directory.js';
 import { obstacleOf } from '../../files/regular-file.js';
 import { writeWhole } from '../../files/whole-file.js';
 import { hostIdentity, relationTo } from '../../processes/host-identity.js';
@@ -27,6 +27,7 @@ import {
 } from '../attempt/attempt-files.js';
 import { type Claim, claimLine } from '../attempt/claim-text.js';
 import { provenEnding, unprovenEnding } from '../attempt/ending.js';
+import { isCgroupOf, isProcessOf } from './own-claim.js';
 
 /** An attempt by its run's directory and its number. */
 type Which = { directory: string; number: number };
@@ -78,36 +79,37 @@ function isUnderWay(which: Which, listProcesses: () => readonly ProcessEntry[]):
 
 /** The living processes of an attempt with a known shim, without leftovers of other attempts of its run. */
 function livingOf(which: Which, tree: Tree, processes: readonly ProcessEntry[]): ProcessEntry[] {
-  const number = ownNumber(which);
+  const number = firstNumber(which);
   return treeMembers(processes, tree).filter(
     (entry) => Number(entry.startTime) >= Number(tree.startTime) && Number(entry.attempt() ?? number) === number,
   );
 }
 
-/** The number in the marks of its processes: an attempt that continues under a later number has both. */
-function ownNumber({ directory, number }: Which): number {
-  try {
-    return Number(basename(realpathSync(attemptDirectory(directory, number)))) || number;
-  } catch {
-    return number;
-  }
+function ofBegun(which: Which, claim: Begun, listProcesses: () => readonly ProcessEntry[]): AttemptState {
+  const { identity, place } = claim;
+  const { directory, number } = which;
+  const isForeign = place !== null && relationTo({ ...place, bootId: identity.bootId }) === 'foreign';
+  const cgroup = claim.cgroup !== null && isCgroupOf(directory, claim.cgroup) ? claim.cgroup : null;
+  if (isForeign || !isAlive(identity)) return ofDead(which, { ...claim, cgroup }, { isForeign, listProcesses });
+  if (isProcessOf(directory, identity.pid)) return { kind: 'led', identity, cgroup };
+  const file = `${runFiles.attempts}/${number}/${runFiles.pid}`;
+  return ofObstructed(which, listProcesses, `${file} names process ${identity.pid}, which is not of this run`);
 }
 
-function ofBegun(
+/** Handles an attempt whose shim is dead, or not visible from here. */
+function ofDead(
   which: Which,
   { identity, place, cgroup }: Begun,
-  listProcesses: () => readonly ProcessEntry[],
+  { isForeign, listProcesses }: { isForeign: boolean; listProcesses: () => readonly ProcessEntry[] },
 ): AttemptState {
   const { directory, number } = which;
   const folder = attemptDirectory(directory, number);
-  const isForeign = place !== null && relationTo({ ...place, bootId: identity.bootId }) === 'foreign';
-  if (!isForeign && isAlive(identity)) return { kind: 'led', identity, cgroup };
   const ending = provenEnding(folder, null);
   if (ending !== null) return { kind: 'ended', identity, cgroup, ending };
   if (isForeign)
     return isGivenUp(folder)
-      ? outOfReach(identity, place.host)
-      : { kind: 'elsewhere', pid: identity.pid, host: place.host };
+      ? outOfReach(identity, place!.host)
+      : { kind: 'elsewhere', pid: identity.pid, host: place!.host };
   if (identity.bootId === bootId()) {
     const tree = { pid: identity.pid, startTime: identity.startTime, directory, cgroup };
     if (livingOf(which, tree, listProcesses()).length > 0) return { kind: 'orphaned', identity, cgroup };
@@ -204,7 +206,7 @@ function ofLineless({ directory, number }: Which): AttemptState {
  */
 function carriersOf(which: Which, processes: readonly ProcessEntry[]): ProcessEntry[] {
   const { directory } = which;
-  const number = ownNumber(which);
+  const number = firstNumber(which);
   const members = treeMembers(processes, { pid: 0, startTime: null, directory });
   const parents = new Set(members.map(({ parent }) => parent));
   return members.filter((entry) => isOf(entry, number) && (parents.has(entry.pid) || !isShim(entry)));

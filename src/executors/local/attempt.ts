@@ -99,15 +99,18 @@ const PARTING_MS = 500;
 
 /** All processes of the attempt, as a tree to signal. */
 export function treeOf(attempt: Attempt): Tree {
-  const { pid, directory, number, child } = attempt;
-  if (attempt.identity === null) {
-    const claim = readClaim(attemptDirectory(directory, number));
-    if (claim.kind === 'begun') attempt.identity = claim.identity;
-  }
+  const { pid, directory, child } = attempt;
+  attempt.identity ??= claimingShim(attempt);
   // A shim that is not identified yet, but is our own living child, whose pid cannot have been reused.
   const isOurs = attempt.identity === null && child?.exitCode === null && child.signalCode === null;
   const startTime = isOurs ? identityOf(pid)?.startTime : attempt.identity?.startTime;
   return { pid, startTime: startTime ?? null, directory, cgroup: attempt.cgroup, seen: attempt.seen };
+}
+
+/** The shim of an attempt that was started here, once it has claimed that; null before, or if the claim names another process. */
+function claimingShim({ pid, directory, number }: Attempt): ProcessIdentity | null {
+  const claim = readClaim(attemptDirectory(directory, number));
+  return claim.kind === 'begun' && claim.identity.pid === pid ? claim.identity : null;
 }
 
 /** Determines the run's own process; returns whether it is known. Takes about 50 µs until it is, and no time after. */

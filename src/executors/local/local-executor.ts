@@ -1,7 +1,8 @@
 import type { RunId } from '../../base/ids.js';
 import type { Eventually } from '../../base/eventually.js';
 import { untilWholeSecond } from '../../base/lazy.js';
-import { type AttemptPlace, terminalOf } from '../../files/run-terminal.js';
+import type { AttemptPlace } from '../../files/own-directory.js';
+import { removeTerminal, terminalOf } from '../../files/run-terminal.js';
 import { descendantsOf } from '../../processes/descendants.js';
 import { isAlive } from '../../processes/process-identity.js';
 import { ProcessTable } from '../../processes/process-table.js';
@@ -26,8 +27,8 @@ import { EndWatch } from './end-watch.js';
 import { provenEnding } from '../attempt/ending.js';
 import { Orders } from './orders.js';
 import { isLed } from './orphan.js';
-import { removeTerminal, typeIntoTerminal } from './run-terminal.js';
-import { hasTypedInput, isReadingInput, typeLine } from './standard-input.js';
+import { typeIntoTerminal } from './run-terminal.js';
+import { hasTypedInput, isReadingInput, lengthProblem, typeLine } from './standard-input.js';
 import { startAttempt, startTerminalAttempt } from './start-attempt.js';
 import { livingOrphanedAttempt, unreachable, attemptStateOf } from './attempt-state.js';
 
@@ -165,6 +166,8 @@ export class LocalExecutor implements Executor {
     const attempt = this.#attempts.get(id);
     if (attempt === undefined) return 'is not up';
     if (attempt.elsewhere !== null) return `runs on ${attempt.elsewhere}, which cannot be reached from here`;
+    const problem = lengthProblem(line);
+    if (problem !== null) return problem;
     if (attempt.input === 'terminal') return typeIntoTerminal(attempt, line);
     const why = typeLine(attempt, line);
     if (why === null) this.#noteWaiting(attempt, false);

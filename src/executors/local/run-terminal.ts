@@ -11,14 +11,14 @@
  *   the shim. It does not read the user's configuration, and all keys but one are the program's.
  */
 import { randomUUID } from 'node:crypto';
-import { existsSync, lstatSync, unlinkSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runFiles, runMarks } from '../../contract/files.js';
-import { type AttemptPlace, leaveKey, terminalOf, terminalSession } from '../../files/run-terminal.js';
+import type { AttemptPlace } from '../../files/own-directory.js';
+import { leaveKey, noteTerminal, terminalOf, terminalSession } from '../../files/run-terminal.js';
 import { socketAddress } from '../../files/socket-address.js';
-import { writeFresh } from '../../files/whole-file.js';
 import { isAlive, type ProcessIdentity, readStat } from '../../processes/process-identity.js';
 import { isOnPath } from '../../processes/program-file.js';
 import { askProgram } from '../../processes/short-call.js';
@@ -55,7 +55,7 @@ export async function startInTerminal(spec: LaunchSpec, shim: readonly string[])
   const folder = attemptDirectory(directory, number);
   if (readClaim(folder).kind !== 'none') return { kind: 'started', pid: 0, identity: null };
   const socket = newSocket();
-  writeFresh(join(folder, runFiles.terminal), `${socket}\n`);
+  noteTerminal({ directory, number }, socket);
   const answer = await askProgram({
     program: 'tmux',
     args: ['-S', socket, '-f', '/dev/null', ...sequence(commands(shim, environment))],
@@ -151,14 +151,4 @@ export async function typeIntoTerminal(which: AttemptPlace, line: string): Promi
   });
   if (answer.kind === 'answered') return null;
   return `cannot be typed into: ${answer.kind === 'hung' ? 'tmux does not answer' : answer.reason}`;
-}
-
-/** Deletes the socket of an attempt that has ended; tmux leaves it. */
-export function removeTerminal(which: AttemptPlace): void {
-  const socket = terminalOf(which);
-  try {
-    if (socket !== null && lstatSync(socket).isSocket()) unlinkSync(socket);
-  } catch {
-    // It is gone, or another user's.
-  }
 }

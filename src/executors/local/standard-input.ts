@@ -9,12 +9,19 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, statSync, writeFi
 import { join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
 import { openForAppending } from '../../files/regular-file.js';
-import type { AttemptPlace } from '../../files/run-terminal.js';
+import type { AttemptPlace } from '../../files/own-directory.js';
 import { readProcFile } from '../../processes/proc-file.js';
 import { attemptDirectory } from '../attempt/attempt-files.js';
 
 /** Largest size of a line, with its newline, in bytes: the system writes it into a pipe as a whole or not at all. */
 const LARGEST_LINE = 4096;
+
+/** Why a line cannot be typed into any run, in words that follow the name of the run; null: it can. A terminal cuts longer ones. */
+export function lengthProblem(line: string): string | null {
+  return Buffer.byteLength(line) < LARGEST_LINE
+    ? null
+    : `cannot be given a line of more than ${LARGEST_LINE - 1} bytes`;
+}
 
 /** Whether an attempt has such a standard input. */
 export function hasTypedInput(which: AttemptPlace): boolean {
@@ -29,7 +36,6 @@ export function hasTypedInput(which: AttemptPlace): boolean {
 /** Types a line. Returns why that is impossible, in words that follow the name of the run; null: the line is there to be read. */
 export function typeLine(which: AttemptPlace, line: string): string | null {
   const text = `${line}\n`;
-  if (Buffer.byteLength(text) > LARGEST_LINE) return `cannot be given a line of more than ${LARGEST_LINE - 1} bytes`;
   const opened = openedForTyping(which);
   if (typeof opened === 'string') return opened;
   try {

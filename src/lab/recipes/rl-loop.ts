@@ -10,7 +10,7 @@ import { numericalSuffix, readProblems, solved, type Problem } from '../environm
 import { importanceSampling } from '../objectives/objectives.js';
 import { trainedKeys } from '../algorithms/rl-settings.js';
 import { rng } from '../rng.js';
-import { batchesPerEpoch, epochBatches } from '../rollouts/batches.js';
+import { epochBatches, someBatches } from '../rollouts/batches.js';
 import { turnFrom } from '../rollouts/rollouts.js';
 import type { Companions } from '../run/companion-files.js';
 import type { Means } from '../run/means.js';
@@ -45,7 +45,7 @@ export const rlLoopBudget: ReadonlySet<string> = new Set([
 
 export async function rlLoop(config: RlLoopConfig, run: Run): Promise<Ending> {
   const problems = await readProblems(config.path);
-  const steps = batchesPerEpoch(problems.length, config.batch_size) * config.num_epochs;
+  const steps = someBatches(config.path, problems.length, config.batch_size) * config.num_epochs;
   const open = async () => new RlLoop(config, { ...(await openTrained(config, run)), problems }, run);
   return runTraining(open, scheduleOf(config, { ...config, eval_every: 0 }, steps), run);
 }

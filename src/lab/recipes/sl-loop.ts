@@ -10,7 +10,7 @@ import { float, int, oneOf, orNone, text } from '../config/value-type.js';
 import { readRecords } from '../environments/word-problems/records.js';
 import { crossEntropy } from '../objectives/objectives.js';
 import { trainedKeys } from '../algorithms/rl-settings.js';
-import { batchesPerEpoch, epochBatches } from '../rollouts/batches.js';
+import { batchesPerEpoch, epochBatches, someBatches } from '../rollouts/batches.js';
 import type { Companions } from '../run/companion-files.js';
 import type { Means } from '../run/means.js';
 import { restoredState, runTraining, scheduleOf, type Ending, type Run, type Training } from '../run/runner.js';
@@ -50,7 +50,7 @@ export const slLoopBudget: ReadonlySet<string> = new Set([
 
 export async function slLoop(config: SlLoopConfig, run: Run): Promise<Ending> {
   const conversations = await readConversations(config.path);
-  const steps = batchesPerEpoch(conversations.length, config.batch_size) * config.num_epochs;
+  const steps = someBatches(config.path, conversations.length, config.batch_size) * config.num_epochs;
   const open = async () => new SlLoop(config, { ...(await openTrained(config, run)), conversations, steps }, run);
   return runTraining(open, scheduleOf(config, { ...config, eval_every: 0 }, steps), run);
 }
@@ -102,7 +102,7 @@ class SlLoop implements Training {
   progress(step: number) {
     const perEpoch = batchesPerEpoch(this.#parts.conversations.length, this.#config.batch_size);
     const rate = this.#learningRate(step);
-    const epoch = Math.floor(step / Math.max(1, perEpoch));
+    const epoch = Math.floor(step / perEpoch);
     return { epoch, progress: step / this.#parts.steps, learning_rate: rate, 'optim/lr': rate };
   }
 

@@ -1,10 +1,26 @@
 /** Which examples or tasks a training step has. No step depends on those before it, so a resumed run has the same. */
+import { UserError } from '../../base/user-error.js';
+import { counted } from '../../text/numbers.js';
 import type { Environment, Task } from '../environments/environment.js';
 import { rng, shuffle } from '../rng.js';
 
 /** Whole batches of `size` in one pass over so many examples; what is left over is not used. */
 export function batchesPerEpoch(examples: number, size: number): number {
   return Math.floor(examples / size);
+}
+
+/**
+ * As `batchesPerEpoch`, for training that needs one at least.
+ *
+ * @param source Where the examples are from, for the error. @throws UserError when there are fewer than a batch.
+ */
+export function someBatches(source: string, examples: number, size: number, fix = 'give more examples'): number {
+  const batches = batchesPerEpoch(examples, size);
+  if (batches > 0) return batches;
+  throw new UserError(
+    `${source} has ${counted(examples, 'example')}, less than one batch of ${size}.`,
+    `Set a smaller batch_size, or ${fix}.`,
+  );
 }
 
 /**

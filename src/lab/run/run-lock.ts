@@ -19,20 +19,25 @@ type Holder = z.infer<typeof Holder>;
 /** What the system tells of processes. `answers`: whether there is one of that number, for systems without `/proc`. */
 export type Processes = { readonly own: number; readonly answers: (pid: number) => boolean };
 
+/** What a directory is taken for. `it`: what the other process does with it, after its name. `key`: the argument that names it. */
+type Use = { readonly it: string; readonly key: string };
+const ofRun: Use = { it: 'writes into this run', key: 'log_path' };
+
 /**
  * Takes a run directory for this process, so that two of them never write one run's metrics and checkpoints. What a process
  * that is gone left behind is taken over.
  *
+ * @param use What for, when it is not a run.
  * @returns gives the directory back; to be called at the end, and without harm when called twice.
  * @throws UserError when another process has it.
  */
-export function lockRun(directory: string, processes: Processes): () => void {
+export function lockRun(directory: string, processes: Processes, use: Use = ofRun): () => void {
   const path = join(directory, runFiles.lock);
   const mine = JSON.stringify(processOf(processes.own));
   const draft = `${path}.${processes.own}`;
   writeFileSync(draft, `${mine}\n`);
   try {
-    takeOver(path, draft, processes);
+    takeOver(path, draft, { processes, use });
   } finally {
     rmSync(draft, { force: true });
   }
@@ -51,16 +56,16 @@ export function isThere(pid: number, kill: (pid: number, signal: 0) => unknown):
 }
 
 /** Links the draft as the lock; where there is one, only if its holder is gone. */
-function takeOver(path: string, draft: string, processes: Processes): void {
+function takeOver(path: string, draft: string, { processes, use }: { processes: Processes; use: Use }): void {
   for (let attempt = 0; attempt < 3; attempt++) {
     if (linked(draft, path)) return;
     const found = read(path);
     if (found === null) continue;
     const holder = Holder.safeParse(parseJsonLine(found)).data ?? null;
-    if (holder !== null && mayLive(holder, processes)) throw taken(path, holder);
+    if (holder !== null && mayLive(holder, processes)) throw taken(path, holder, use);
     removeLock(path, found, `${draft}.old`);
   }
-  throw new UserError(`${path} changes hands all the time.`, 'Start one process for a run, not several.');
+  throw new UserError(`${path} changes hands all the time.`, 'Start one process for a directory, not several.');
 }
 
 /** Removes the lock that was found. Another process may have taken it over meanwhile: its own is put back. */
@@ -123,11 +128,11 @@ function read(path: string): string | null {
   }
 }
 
-function taken(path: string, { pid, host }: Holder): UserError {
+function taken(path: string, { pid, host }: Holder, { it, key }: Use): UserError {
   const elsewhere = host !== hostname();
   const who = elsewhere ? `process ${pid} on ${host}` : `process ${pid}`;
   const fix = elsewhere
-    ? `Choose another log_path; if that process is gone, remove ${path}.`
-    : 'Choose another log_path, or wait until it has ended.';
-  return new UserError(`Another memrl writes into this run: ${who}.`, fix);
+    ? `Choose another ${key}; if that process is gone, remove ${path}.`
+    : `Choose another ${key}, or wait until it has ended.`;
+  return new UserError(`Another memrl ${it}: ${who}.`, fix);
 }

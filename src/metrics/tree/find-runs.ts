@@ -168,7 +168,7 @@ export class RunSearch {
     if (stat === null) return this.#isClosed(path);
     const known = this.#known.get(path);
     if (known?.isSettled === true && known.mtimeMs === stat.mtimeMs) return this.#keep(known);
-    const entries = yield* entriesOf(path, stat.size);
+    const entries = yield* entriesOf(path, stat.size, this.#bounds.folders);
     if (entries === null) return this.#isClosed(path);
     if (!entries.isWhole) this.#cut.add(`not all files of ${this.#nameOf(path)} were looked at`);
     const told = yield* this.#tell(path, entries);

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { runMarks } from '../../../src/contract/files.js';
 import { attemptDirectory, readClaim } from '../../../src/executors/attempt/attempt-files.js';
 import { parseClaim, placeWord } from '../../../src/executors/attempt/claim-text.js';
 import { hostIdentity, type HostIdentity } from '../../../src/processes/host-identity.js';
@@ -16,7 +17,10 @@ function begunAt(there: Partial<HostIdentity>) {
   const directory = runFolder();
   const folder = attemptDirectory(directory, 1);
   mkdirSync(folder, { recursive: true });
-  const bystander = spawn('sleep', ['600'], { detached: true });
+  const bystander = spawn('sleep', ['600'], {
+    detached: true,
+    env: { ...process.env, [runMarks.directory]: directory },
+  });
   const stat = readFileSync(`/proc/${bystander.pid}/stat`, 'utf8').trim();
   const place = { ...here, host: 'node17', ...there };
   writeFileSync(join(folder, 'pid'), `${stat} ${place.bootId} at ${placeWord(place)}\n`);

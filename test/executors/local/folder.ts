@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, realpathSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -6,6 +6,7 @@ import { RunId } from '../../../src/base/ids.js';
 import { type CgroupHome, OomWatch, openCgroupHome } from '../../../src/executors/local/cgroup-home.js';
 import type { Ending, ExecutorListener, LeakedProcess } from '../../../src/executors/executor.js';
 import { LocalExecutor } from '../../../src/executors/local/local-executor.js';
+import { makeFolder } from '../../../src/files/make-folder.js';
 import { killCgroup, removeCgroup } from '../../../src/processes/cgroup.js';
 import { type ProcessEntry, readProcesses } from '../../../src/processes/process-table.js';
 import { runEnvironment } from '../../../src/supervisor/runs/launch-spec.js';
@@ -37,11 +38,15 @@ function isGone(home: CgroupHome): boolean {
   return !existsSync(home.path);
 }
 
-/** A run directory that is removed, with all its processes, after the test. */
+/** The directory of a run in a runs directory that is removed, with all its processes, after the test. */
 export function runFolder(): string {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'run-')));
+  const runs = realpathSync(mkdtempSync(join(tmpdir(), 'runs-')));
+  // Some tests give the directory of the run to another user.
+  chmodSync(runs, 0o755);
   clearedAfterwards();
-  folders.push(folder);
+  folders.push(runs);
+  const folder = join(runs, 's', 'run');
+  makeFolder(folder);
   return folder;
 }
 

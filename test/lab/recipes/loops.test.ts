@@ -77,6 +77,12 @@ it('rl_loop learns from rewards which of the answers is right', async () => {
   expect(mean(rewards.slice(-8))).toBeGreaterThan(0.9);
 });
 
+it('both say so where there are fewer examples than a batch takes', async () => {
+  const words = 'has 4 examples, less than one batch of 5';
+  await expect(rl(tempDirectory(), [...small, 'batch_size=5'])).rejects.toThrow(words);
+  await expect(sl(tempDirectory(), [...small, 'batch_size=9'])).rejects.toThrow('8 examples, less than one batch of 9');
+});
+
 it('both end with the same files when they are interrupted', async () => {
   for (const [attempt, argv] of [
     [sl, [...small, 'num_epochs=3']],

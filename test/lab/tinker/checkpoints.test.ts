@@ -1,8 +1,18 @@
-import { cpSync, existsSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { findModel, readMerged } from '../../../src/lab/run/model-files.js';
 import { Checkpoints } from '../../../src/lab/tinker/server/checkpoints.js';
+import { allCheckpoints, trainingRuns } from '../../../src/lab/tinker/server/listings.js';
 import { tempDirectory } from '../temp-directory.js';
 
 const lora = { rank: 1, seed: 0, trainUnembed: true, trainMlp: true, trainAttn: true };
@@ -57,4 +67,57 @@ it('weights that have expired are not given out, and the next save of their mode
   await save(checkpoints, 'long');
   expect(existsSync(directory)).toBe(false);
   expect(checkpoints.ofModel(model).map((each) => each.path)).toEqual([`tinker://${model}/weights/long`]);
+});
+
+it('a save that fails leaves nothing behind, and what it was to replace', async () => {
+  const checkpoints = new Checkpoints(tempDirectory(), () => 0);
+  const path = await save(checkpoints, 'kept', { content: 'old' });
+  const { directory } = checkpoints.open(path);
+  const full = checkpoints.write(
+    { model, kind: 'weights', name: 'kept', overwrite: true },
+    { base: 'memrl/tiny', lora, ttl: null, metadata: null },
+    async (draft) => {
+      writeFileSync(join(draft, 'weights'), 'half');
+      throw Object.assign(new Error('full'), { code: 'ENOSPC', syscall: 'write' });
+    },
+  );
+  await expect(full).rejects.toThrow('full');
+  expect(readdirSync(dirname(directory))).toEqual(['kept']);
+  expect(readFileSync(join(directory, 'weights'), 'utf8')).toBe('old');
+});
+
+it('weights that have expired make room: before the next save of their model, and when they are deleted', async () => {
+  const time = { now: 0 };
+  const checkpoints = new Checkpoints(tempDirectory(), () => time.now);
+  const paths = [await save(checkpoints, 'a', { ttl: 10 }), await save(checkpoints, 'b', { ttl: 10 })];
+  const directories = paths.map((path) => checkpoints.open(path).directory);
+  time.now = 10_000;
+  checkpoints.remove(paths[0]!);
+  expect(directories.map((each) => existsSync(each))).toEqual([false, true]);
+  await checkpoints.write(
+    { model, kind: 'weights', name: 'c', overwrite: true },
+    { base: 'memrl/tiny', lora, ttl: null, metadata: null },
+    async () => expect(existsSync(directories[1]!)).toBe(false),
+  );
+});
+
+it('entries of earlier versions or of others do not keep the rest from being listed', async () => {
+  const home = tempDirectory();
+  const checkpoints = new Checkpoints(home, () => 0);
+  const paths = [await save(checkpoints, 'a'), await save(checkpoints, 'b'), await save(checkpoints, 'c')];
+  const manifestOf = (path: string) => join(checkpoints.open(path).directory, 'tinker.json');
+  const spoil = (path: string, facts: object) => {
+    const file = manifestOf(path);
+    writeFileSync(file, JSON.stringify({ ...(JSON.parse(readFileSync(file, 'utf8')) as object), ...facts }));
+  };
+  // An older service let weights live for so long that the end has no date.
+  spoil(paths[0]!, { expires_at: 1e16 });
+  spoil(paths[1]!, { saved_at: 1e17 });
+  symlinkSync('nowhere', join(checkpoints.open(paths[2]!).directory, 'dangling'));
+  mkdirSync(join(home, 'boot-s1+train+1'));
+  writeFileSync(join(home, 'boot-s1+train+1', 'weights'), '');
+  const listed = allCheckpoints(checkpoints);
+  expect(listed.map(({ tinker_path: path }) => path).sort()).toEqual([paths[0], paths[2]]);
+  expect(listed.find(({ tinker_path: path }) => path === paths[0])!.expires_at).toMatch(/^\+275760/);
+  expect(trainingRuns(checkpoints)).toHaveLength(1);
 });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { removeFolder } from '../../remove-folder.js';
 import { tempDirectory } from '../temp-directory.js';
-import { runningService, withModel, type RunningService } from './running-service.js';
+import { runningService, withModel, type Answer, type RunningService } from './running-service.js';
 
 let service: RunningService;
 const directory = mkdtempSync(join(tmpdir(), 'memrl-serve-'));
@@ -17,6 +17,24 @@ afterAll(async () => {
   removeFolder(directory);
 });
 
+/** Asks with headers that `fetch` does not let anyone set. */
+function askAs(headers: Record<string, string>): Promise<Pick<Answer, 'status' | 'body'>> {
+  return new Promise((resolve, reject) => {
+    const all = { 'x-api-key': 'tml-test', ...headers };
+    const sent = request(`${service.url}/api/v1/sessions`, { headers: all }, (response) => {
+      let text = '';
+      response.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      response.on('end', () => resolve({ status: response.statusCode!, body: JSON.parse(text) as Answer['body'] }));
+    });
+    sent.on('error', reject).end();
+  });
+}
+
+it.each(['localhost:1', '127.0.0.1', '127.0.1.1:8765', '[::1]:8765', 'LOCALHOST'])(
+  'a request to %s is one to this machine',
+  async (host) => expect((await askAs({ host })).status).toBe(200),
+);
+
 describe('what is refused over HTTP', () => {
   it.each([
     {
@@ -27,6 +45,16 @@ describe('what is refused over HTTP', () => {
     {
       what: 'a page of a browser',
       ask: () => service.ask('POST', 'create_session', {}, { origin: 'http://example.com' }),
+      status: 403,
+    },
+    {
+      what: 'a page that lets the name of its server point here',
+      ask: () => askAs({ host: 'evil.example:8765' }),
+      status: 403,
+    },
+    {
+      what: 'a page of the same origin',
+      ask: () => askAs({ 'sec-fetch-site': 'same-origin' }),
       status: 403,
     },
     { what: 'an unknown path', ask: () => service.ask('POST', 'nothing', {}), status: 404 },

@@ -1,3 +1,5 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { bundledProgram, type Program } from '../program.js';
 import { startComputing } from '../../../src/lab/tinker/server/thread-calls.js';
@@ -83,4 +85,21 @@ it('a thread that computes and breaks down is told, by the calls under way and b
   await expect(underWay).rejects.toThrow(words);
   await expect(computing.dispose('m')).rejects.toThrow(words);
   await expect(lost).rejects.toMatchObject({ message: words, fix: expect.stringContaining('again') as string });
+});
+
+it('a second service for the same directory is refused, with the first one, and touches nothing of it', async () => {
+  const dir = tempDirectory();
+  const draft = join(dir, 'checkpoints', 'boot-s1+train+0', 'weights', 'kept.draft');
+  const first = await started(dir);
+  // As a save of the first one that goes on at this moment.
+  mkdirSync(draft, { recursive: true });
+  const second = await program.run(['serve', 'memrl/tiny', 'port=0', `dir=${dir}`, 'engine=wasm', 'threads=1']);
+  expect([second.code, second.stderr]).toEqual([
+    2,
+    expect.stringMatching(new RegExp(`serves from this directory: process ${first.child.pid}[^]*another dir`)),
+  ]);
+  expect(existsSync(draft)).toBe(true);
+  first.child.kill('SIGTERM');
+  await first.ended;
+  expect(existsSync(join(dir, 'memrl.lock'))).toBe(false);
 });

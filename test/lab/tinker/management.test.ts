@@ -62,6 +62,16 @@ describe('saved weights', () => {
     expect(await expiry()).toBeNull();
   });
 
+  it('expire within a hundred years, and a longer time is refused with the field', async () => {
+    const { model } = await withModel(service);
+    const path = await save(model, 1, 'kept');
+    const asked = await service.ask('PUT', `${checkpointsAt(path)}/ttl`, { ttl_seconds: 1e13 });
+    expect([asked.status, asked.body.detail]).toEqual([422, expect.stringContaining('ttl_seconds')]);
+    const saved = await service.result('save_weights', { model_id: model, seq_id: 2, path: 'long', ttl_seconds: 1e13 });
+    expect(saved.body.error).toContain('ttl_seconds');
+    expect((await service.ask('GET', 'checkpoints')).status).toBe(200);
+  });
+
   it('are not published or packed: the answer says where they are', async () => {
     const { model } = await withModel(service);
     const path = await save(model, 1, 'kept');

@@ -1,7 +1,7 @@
 import { bitLength, signalBits } from '../../../analysis/memory-rules.js';
 import { UserError } from '../../../base/user-error.js';
 import { rng, type Rng } from '../../rng.js';
-import { batchesPerEpoch, epochBatches } from '../../rollouts/batches.js';
+import { someBatches, epochBatches } from '../../rollouts/batches.js';
 import { supervisedExample, truncated, type Example } from '../../text/role-colon.js';
 import type { AnswerFormat } from './answer-format.js';
 import { formatCount, formatFile, formatRecords, type FormatData } from './format-data.js';
@@ -69,13 +69,7 @@ export function answersOfFile(config: WarmupConfig, batchSize: number): Answers 
   }
   const data = formatDataOf(config);
   const records = formatRecords(data);
-  const perEpoch = batchesPerEpoch(records.length, batchSize);
-  if (perEpoch === 0) {
-    throw new UserError(
-      `The file has ${records.length} examples, less than one batch of ${batchSize}.`,
-      'Set a smaller batch_size, or more min_examples.',
-    );
-  }
+  const perEpoch = someBatches('The file', records.length, batchSize, 'more min_examples');
   const trained = data.kind === 'single_step' ? 'last assistant message' : 'all assistant messages';
   const batchOf = epochBatches(records, batchSize, { seed: config.seed, name: 'warm-up' });
   const at = (step: number): Example[] =>

@@ -11,6 +11,9 @@ import type { LoraSettings } from './trained-model.js';
 
 export type CheckpointKind = (typeof weightKinds)[number];
 
+/** The last time that can be written as a date, Unix ms. */
+const LATEST = 8.64e15;
+
 /** Facts that are stored beside the weights. */
 const Manifest = z.object({
   base_model: z.string(),
@@ -21,12 +24,23 @@ const Manifest = z.object({
     trainMlp: z.boolean(),
     trainAttn: z.boolean(),
   }),
-  saved_at: z.number(),
-  /** Unix ms; null for weights that never expire. */
-  expires_at: z.number().nullable(),
+  saved_at: z.number().min(0).max(LATEST),
+  /** Unix ms; null for weights that never expire. Earlier versions took any number. */
+  expires_at: z
+    .number()
+    .transform((at) => Math.max(0, Math.min(at, LATEST)))
+    .nullable(),
   user_metadata: z.record(z.string(), z.string()).nullable(),
 });
 export type Manifest = z.infer<typeof Manifest>;
+
+/** What is said of weights when they are saved. `ttl`: seconds until they expire; null: never. */
+type Facts = {
+  readonly base: string;
+  readonly lora: LoraSettings;
+  readonly ttl: number | null;
+  readonly metadata: Record<string, string> | null;
+};
 
 export type Checkpoint = { readonly path: string; readonly directory: string; readonly manifest: Manifest };
 
@@ -57,22 +71,30 @@ export class Checkpoints {
       readonly name: string;
       readonly overwrite: boolean;
     },
-    facts: {
-      readonly base: string;
-      readonly lora: LoraSettings;
-      readonly ttl: number | null;
-      readonly metadata: Record<string, string> | null;
-    },
+    facts: Facts,
     save: (directory: string) => Promise<void>,
   ): Promise<string> {
     const { model, kind, name, overwrite } = place;
     const path = `tinker://${model}/${kind}/${name}`;
     const directory = this.#directoryOf(path);
     if (existsSync(directory) && !overwrite) throw new Refusal(409, `There is already ${path}; save with overwrite.`);
+    this.#removeExpired(model);
     const draft = `${directory}${draftEnding}`;
     rmSync(draft, { recursive: true, force: true });
-    makeDirectory(draft, 'directory');
-    await save(draft);
+    try {
+      makeDirectory(draft, 'directory');
+      await save(draft);
+      this.#finish(directory, draft, facts);
+    } catch (error) {
+      // On a full disk the draft would take the room that a smaller save needs.
+      rmSync(draft, { recursive: true, force: true });
+      throw error;
+    }
+    return path;
+  }
+
+  /** Gives a draft its name. The weights that it replaces come back when that fails. */
+  #finish(directory: string, draft: string, facts: Facts): void {
     const now = this.#now();
     const manifest: Manifest = {
       base_model: facts.base,
@@ -85,10 +107,13 @@ export class Checkpoints {
     // The old weights move out of the way first, so that no directory is ever half old and half new.
     const old = `${directory}${oldEnding}`;
     if (existsSync(directory)) renameSync(directory, old);
-    renameSync(draft, directory);
+    try {
+      renameSync(draft, directory);
+    } catch (error) {
+      if (existsSync(old)) renameSync(old, directory);
+      throw error;
+    }
     rmSync(old, { recursive: true, force: true });
-    this.#removeExpired(model);
-    return path;
   }
 
   /** Opens the weights at a `tinker://` path. @throws Refusal when there are none. */
@@ -104,8 +129,9 @@ export class Checkpoints {
     writeManifest(directory, { ...manifest, expires_at: expiry(this.#now(), seconds) });
   }
 
+  /** Removes weights, expired ones too: they take room until then. */
   remove(path: string): void {
-    rmSync(this.open(path).directory, { recursive: true, force: true });
+    rmSync(this.#read(path).directory, { recursive: true, force: true });
   }
 
   /** The checkpoints of one model, the oldest first. */
@@ -193,9 +219,11 @@ function writeManifest(directory: string, manifest: Manifest): void {
 
 /** Sum of the sizes of the files in a directory, in bytes. */
 export function sizeOf(directory: string): number {
-  return readdirSync(directory).reduce((sum, name) => sum + statSync(join(directory, name)).size, 0);
+  const bytesOf = (name: string) => statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0;
+  return readdirSync(directory).reduce((sum, name) => sum + bytesOf(name), 0);
 }
 
 function namesIn(folder: string): string[] {
-  return existsSync(folder) ? readdirSync(folder).filter((name) => !name.endsWith(draftEnding)) : [];
+  const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
+  return isFolder ? readdirSync(folder).filter((name) => !name.endsWith(draftEnding)) : [];
 }

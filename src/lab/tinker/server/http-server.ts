@@ -1,6 +1,7 @@
 /** HTTP: who may ask, how much may be sent, how errors are answered, and a line of JSON for each request. */
 import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { isIP } from 'node:net';
 import { bugWords, Refusal, refusalOf } from './refusal.js';
 
 export type HttpRequest = {
@@ -148,6 +149,8 @@ function errorReply(error: unknown): Reply {
 
 /**
  * Requires a key in a header of its own, which also keeps out web pages: a browser does not let them send such a header unasked.
+ * Without a token, which a page cannot know, the request must also have been sent to a name of this machine: a page may have let
+ * the name of its own server point here, and then counts as of the same origin.
  *
  * @throws Refusal when the request has no key, another key, or comes from a web page.
  */
@@ -155,9 +158,26 @@ function authorise({ headers, method, url }: IncomingMessage, { token }: Access)
   if (method === 'GET' && url === '/api/v1/healthz') return;
   const key = headers['x-api-key'];
   if (typeof key !== 'string' || key === '') throw new Refusal(401, 'There is no X-API-Key: set TINKER_API_KEY.');
-  if (headers.origin !== undefined) throw new Refusal(403, 'Web pages may not use this service.');
-  if (token === null || isSame(key, token)) return;
+  const isOfPage = headers.origin !== undefined || headers['sec-fetch-site'] !== undefined;
+  if (isOfPage) throw new Refusal(403, 'Web pages may not use this service.');
+  if (token === null) return requireOwnName(headers.host ?? '');
+  if (isSame(key, token)) return;
   throw new Refusal(401, 'The key is not that of this service: set TINKER_API_KEY to its MEMRL_SERVE_TOKEN.');
+}
+
+/** @throws Refusal when the host of a request is not a name of this machine alone. */
+function requireOwnName(host: string): void {
+  const name = host.replace(/:\d+$/, '').toLowerCase();
+  if (isLoopback(name.replace(/^\[(.*)\]$/, '$1'))) return;
+  throw new Refusal(
+    403,
+    `Without MEMRL_SERVE_TOKEN this service answers to localhost and 127.0.0.1 alone, not to ${JSON.stringify(host.slice(0, 100))}.`,
+  );
+}
+
+/** Whether only programs of this machine can connect to a name or an address. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
 function isSame(a: string, b: string): boolean {

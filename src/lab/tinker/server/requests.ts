@@ -59,12 +59,18 @@ export const OptimStep = z.object({
 });
 export type OptimStep = z.infer<typeof OptimStep>;
 
+/** A hundred years at most: later times cannot all be written as a date. */
+const TtlSeconds = z
+  .number()
+  .positive()
+  .max(100 * 365.25 * 86_400);
+
 export const SaveWeights = z.object({
   model_id: z.string(),
   seq_id: Sequential,
   path: z.string().nullish(),
   overwrite: z.boolean().default(false),
-  ttl_seconds: z.number().positive().nullish(),
+  ttl_seconds: TtlSeconds.nullish(),
   user_metadata: Metadata,
   sampling_session_seq_id: Sequential,
 });
@@ -81,7 +87,7 @@ export const LoadWeights = z.object({
 export type LoadWeights = z.infer<typeof LoadWeights>;
 
 /** null keeps weights for ever. */
-export const TimeToLive = z.object({ ttl_seconds: z.number().positive().nullable() });
+export const TimeToLive = z.object({ ttl_seconds: TtlSeconds.nullable() });
 
 export const CreateSamplingSession = z.object({
   session_id: z.string(),

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { appendFileSync, renameSync, statSync } from 'node:fs';
 import type { Server } from 'node:http';
-import { isIP, type AddressInfo } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { errorText, UserError } from '../../../base/user-error.js';
 import { key, type Config } from '../../config/key.js';
@@ -10,11 +10,12 @@ import { int, namesIn, oneOf, orNone, text } from '../../config/value-type.js';
 import { engineChoices } from '../../engine/choose-engine.js';
 import { makeDirectory } from '../../run/make-directory.js';
 import type { ProcessContext, StopSignal } from '../../run/process-context.js';
+import { lockRun } from '../../run/run-lock.js';
 import { apiRoutes } from './api.js';
 import { servedHome, serveDirectory } from '../../run/served-weights.js';
 import { Checkpoints } from './checkpoints.js';
 import { Futures } from './futures.js';
-import { httpServer, type RequestLine } from './http-server.js';
+import { httpServer, isLoopback, type RequestLine } from './http-server.js';
 import { ModelCatalogue } from './model-catalogue.js';
 import { SamplingService } from './sampling-service.js';
 import { Sessions, type Session } from './sessions.js';
@@ -51,7 +52,12 @@ const summaryEveryMs = 10_000;
 export async function serve(config: ServeConfig, context: ProcessContext): Promise<StopSignal> {
   const thread = new URL('./compute-thread.js', import.meta.url);
   const { server, training, sessions, lost, close } = openService(config, context, { thread });
-  await listen(server, config);
+  try {
+    await listen(server, config);
+  } catch (error) {
+    await close();
+    throw error;
+  }
   const { address, port } = server.address() as AddressInfo;
   context.log(`serving on http://${address.includes(':') ? `[${address}]` : address}:${port}`);
   const tell = progress(sessions, context.log);
@@ -80,13 +86,13 @@ export function openService(
 ) {
   const token = tokenOf(config.host, context.environment);
   makeDirectory(config.dir, 'dir');
-  const { engine, threads } = config;
-  const { environment } = context;
+  const unlock = lockRun(config.dir, context.processes, ofService);
+  const [{ engine, threads }, { environment }] = [config, context];
   const [home, models] = [join(config.dir, 'models'), namesIn(config.model)];
   const catalogue = new ModelCatalogue(home, models);
   const checkpoints = new Checkpoints(servedHome(config.dir), context.time);
   checkpoints.clean();
-  const bug = (error: unknown) => context.log(`bug: ${error instanceof Error ? error.stack : String(error)}`);
+  const bug = bugsIn(context.log);
   const {
     computing,
     lost,
@@ -102,15 +108,24 @@ export function openService(
   };
   const training = new TrainingService({ ...parts, mostModels: config.max_models, log: context.log, bug });
   const sampling = new SamplingService(parts);
-  const line = requestLog(join(config.dir, 'requests.jsonl'), context);
+  const reporting = { now: context.now, line: requestLog(join(config.dir, 'requests.jsonl'), context), bug };
   const routes = apiRoutes({ ...parts, training, sampling }, { longPollMs });
-  const server = httpServer(routes, { token, ...limits }, { now: context.now, line, bug });
+  const server = httpServer(routes, { token, ...limits }, reporting);
   const close = () => {
     server.close();
     server.closeAllConnections();
+    unlock();
     return stopComputing();
   };
   return { server, training, sessions: parts.sessions, lost, close };
+}
+
+/** Another service would take the unfinished saves of this one for those of a service that was killed. */
+const ofService = { it: 'serves from this directory', key: 'dir' };
+
+/** Logs errors that no request is to blame for. */
+function bugsIn(log: (line: string) => void): (error: unknown) => void {
+  return (error) => log(`bug: ${error instanceof Error ? error.stack : String(error)}`);
 }
 
 export function listen(server: Server, { host, port }: Pick<ServeConfig, 'host' | 'port'>): Promise<void> {
@@ -133,7 +148,7 @@ function tokenOf(host: string, environment: ProcessContext['environment']): stri
       `Begin it with ${tokenStart} (the SDK wants it so) and make it at least 20 characters long.`,
     );
   }
-  if (host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))) return null;
+  if (isLoopback(host)) return null;
   throw new UserError(
     `On ${host} other machines could connect, and there is no key that they must know.`,
     `Set ${tokenVariable} to a secret that begins with ${tokenStart}, or leave host=127.0.0.1.`,
