@@ -38,18 +38,22 @@ import { observedLines, observeRun } from './reference/observe-run.js';
 import { RunBeginner } from './run/run-beginner.js';
 import { type OwnProcess, processContext, type ProcessContext, type StopSignal } from './run/process-context.js';
 import { resumedCommand, resumeKeys } from './run/resume.js';
+import { gridWords, startManager, sweepUsage } from './run/sweep-line.js';
 import { exitCodeOf, openRun } from './run/runner.js';
 import { serve, serveKeys } from './tinker/server/serve.js';
 import { type CommandName, isHelp, purposes } from './purposes.js';
 
 type Command = {
   readonly keys: Keys;
+  /** How it is typed, where its words are no keys. */
+  readonly usage?: string;
   /** @returns the exit code. */
   readonly run: (argv: readonly string[], world: World) => Promise<number>;
 };
 
 /** The parts of its process that a command may use. */
 type World = {
+  readonly own: OwnProcess;
   readonly context: ProcessContext;
   /** For commands whose result is for scripts: words go to the other stream. */
   readonly quietContext: ProcessContext;
@@ -108,6 +112,7 @@ const commands: Readonly<Record<string, Command>> = {
     grpoDefaults(read, settings).forEach(context.log);
     return exitCodeOf(await grpo(settings, openRun(directory, context)));
   }),
+  sweep: { keys: {}, usage: sweepUsage, run: (argv, { own }) => startManager(gridWords(argv), own) },
   'dr-grpo': command(drGrpoKeys, async (read, { context, runs }) => {
     const { config } = withSettingsFile(drGrpoKeys, read, read.config.cfg);
     const name = `dr-grpo_${moduleName(config.environment)}_lr${config.lr}_s${config.seed}`;
@@ -230,9 +235,9 @@ const commands: Readonly<Record<string, Command>> = {
 /** Does what a command of the program is for. @returns the exit code. */
 export async function runCommand(name: CommandName, argv: readonly string[], own: OwnProcess): Promise<number> {
   const world = worldOf(own);
-  const { keys, run } = commands[name]!;
+  const { keys, usage, run } = commands[name]!;
   if (argv.some(isHelp)) {
-    world.print(commandHelp(name, purposes[name], keys));
+    world.print(usage === undefined ? commandHelp(name, purposes[name], keys) : `${usage}\n\n${purposes[name]}\n`);
     return 0;
   }
   try {
@@ -246,6 +251,7 @@ export async function runCommand(name: CommandName, argv: readonly string[], own
 function worldOf(own: OwnProcess): World {
   const context = processContext(own);
   return {
+    own,
     context,
     quietContext: { ...context, log: (line) => own.stderr.write(`${line}\n`) },
     runs: new RunBeginner(own, context),

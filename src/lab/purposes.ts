@@ -6,6 +6,7 @@ export const purposes = {
   warmup: 'Teaches a fresh model the format, all answers equally likely.',
   pretrain: 'Teaches a new model to write stories; what it writes opens in transformers.',
   grpo: 'Trains a story model by GRPO on a reward of its text, with two adapters and routed gradients if asked to.',
+  sweep: 'Starts a sweep of memrl grpo as sweep.py of small-rl does: --reward, --grid, --fixed, --per_gpu, --dry_run.',
   'dr-grpo': 'Trains by Dr. GRPO: a curriculum of pass rates, groups that differ, and the noise scale of the gradient.',
   rl: 'Trains by the loop of tinker-cookbook, on an engine in this process or on a service of Tinker’s protocol.',
   rl_basic: 'Word problems of GSM8K by reinforcement learning: `memrl rl` with its defaults.',

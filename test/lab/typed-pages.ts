@@ -5,6 +5,7 @@ import { shellWords } from '../../src/text/shell-words.js';
 /** What a program of theirs is called here. */
 const renamed: readonly (readonly [theirs: string, ours: string])[] = [
   ['python -m tinker_cookbook.recipes.rl_basic', 'rl_basic'],
+  ['python sweep.py', 'sweep'],
   ['python eval_run.py', 'eval-run'],
   ['torchrun --nproc_per_node=2 rl_training/runners/rl_runner.py', 'dr-grpo'],
   ['python rl_training/runners/eval_batch.py', 'eval-batch'],
