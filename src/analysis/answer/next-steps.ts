@@ -35,12 +35,12 @@ function afterFailures(sweep: string, runs: readonly Run[]): Step[] {
   const again = ['resume', `sweep:${sweep}`, 'status:failed,lost'];
   return [
     step(['logs', first.id], 'how one of those that failed ended'),
-    step(again, `once that is mended: ${counted(failed.length, 'run')}`),
+    step(again, `once that is fixed: ${counted(failed.length, 'run')}`),
   ];
 }
 
 function heldWords(count: number): string {
-  return `${counted(count, 'run')} held back since others failed, once that is mended`;
+  return `${counted(count, 'run')} held back since others failed, once that is fixed`;
 }
 
 /** Where chance may have chosen the best setting. */
