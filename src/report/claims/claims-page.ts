@@ -1,6 +1,5 @@
-import { groupBy } from '../../base/group-by.js';
 import type { Section } from '../report.js';
-import { type Claim, type Figure, rule } from './claim.js';
+import { type Claim, type Figure, rule, verdicts } from './claim.js';
 import {
   agreementText,
   claims,
@@ -64,8 +63,10 @@ function figureFrom(
 }
 
 function countsOf(all: readonly Judged[]): string {
-  const counts = groupBy(all, ({ verdict }) => verdict);
-  return `${all.length} claims: ${[...counts].map(([verdict, own]) => `${own.length} ${verdict}`).join(' · ')}.`;
+  const counts = verdicts
+    .map((verdict) => ({ verdict, count: all.filter((each) => each.verdict === verdict).length }))
+    .filter(({ count }) => count > 0);
+  return `${all.length} claims. ${counts.map(({ verdict, count }) => `${verdict}: ${count}`).join(' · ')}.`;
 }
 
 function documentMarkdown(document: string, all: readonly Judged[]): string {
