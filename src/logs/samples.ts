@@ -41,6 +41,8 @@ const MOST_IMAGES = 500;
 const MOST_OF_A_FILE = 4 << 20;
 const MOST_BYTES = 24 << 20;
 const MOST_SAMPLES = 20_000;
+/** Of a Parquet file. */
+const MOST_ROWS = 500_000;
 const LONGEST_TEXT = 16 << 10;
 
 const passedOver = new Set([
@@ -153,10 +155,13 @@ async function tableSamples(path: string, limit: number): Promise<Read> {
   const read = readRegularBytes(path, limit);
   if (read.kind !== 'bytes') return { ...nothing, isCut: read.kind === 'unreadable' };
   try {
-    const { parquetReadObjects } = await import('hyparquet');
+    const { parquetMetadata, parquetReadObjects } = await import('hyparquet');
     const { buffer, byteOffset, byteLength } = read.bytes;
     const file = buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer;
-    const rows = await parquetReadObjects({ file, rowEnd: MOST_SAMPLES });
+    const metadata = parquetMetadata(file);
+    // A few KB of equal rows may hold millions, all of which would be unpacked for the first ones.
+    if (metadata.num_rows > MOST_ROWS) return { ...nothing, isCut: true };
+    const rows = await parquetReadObjects({ file, metadata, rowEnd: MOST_SAMPLES });
     const samples = rows.flatMap((row) => rowSample(withReward(row), stepIn(path)) ?? []);
     return { samples, bytes: byteLength, isCut: false };
   } catch {

@@ -173,3 +173,10 @@ describe('the samples of a step', () => {
     expect(shown(order)).toEqual(expected);
   });
 });
+
+it('leaves out a Parquet file of a few KB whose rows would fill the memory, and says that something is left out', async () => {
+  const data = new Array<string>(600_000).fill('a');
+  const columns = ['prompt', 'completion'].map((name) => ({ name, data, type: 'STRING' as const }));
+  write('completions_1.parquet', new Uint8Array(parquetWriteBuffer({ columnData: columns })));
+  expect(await readSamples(directory)).toMatchObject({ all: [], isCut: true });
+});

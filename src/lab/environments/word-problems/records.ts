@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { errorText, UserError } from '../../../base/user-error.js';
+import { sizeText } from '../../../text/numbers.js';
 
 /**
  * The rows of a data set in a local file: JSON lines, or parquet as on the Hugging Face Hub.
@@ -12,17 +13,34 @@ export async function readRecords(path: string): Promise<Record<string, unknown>
   return lines.flatMap((line, index) => (line.trim() === '' ? [] : [recordIn(line, `${path}:${index + 1}`)]));
 }
 
+/** Limits of a parquet file: a few MB of equal rows may hold billions, all of which would be in memory. */
+const MOST_ROWS = 2_000_000;
+const MOST_BYTES = 2 ** 30;
+
 async function readParquet(path: string): Promise<Record<string, unknown>[]> {
-  const { asyncBufferFromFile, parquetReadObjects } = await import('hyparquet');
+  const { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } = await import('hyparquet');
   try {
-    return await parquetReadObjects({ file: await asyncBufferFromFile(path) });
+    const file = await asyncBufferFromFile(path);
+    const metadata = await parquetMetadataAsync(file);
+    requireSmall(path, Number(metadata.num_rows), metadata.row_groups);
+    return await parquetReadObjects({ file, metadata });
   } catch (cause) {
+    if (cause instanceof UserError) throw cause;
     throw new UserError(
       `${path} cannot be read as parquet: ${errorText(cause)}.`,
       'Give a file that is there, uncompressed or compressed by Snappy; or JSON lines.',
       { cause },
     );
   }
+}
+
+function requireSmall(path: string, rows: number, groups: readonly { readonly total_byte_size: bigint }[]): void {
+  const bytes = groups.reduce((sum, { total_byte_size: size }) => sum + Number(size), 0);
+  if (rows <= MOST_ROWS && bytes <= MOST_BYTES) return;
+  throw new UserError(
+    `${path} has ${rows} rows of ${sizeText(bytes)} unpacked; at most ${MOST_ROWS} rows of ${sizeText(MOST_BYTES)} are read.`,
+    'Give a part of it.',
+  );
 }
 
 function readLines(path: string): string[] {

@@ -97,4 +97,11 @@ describe('word problems', () => {
       problem,
     );
   });
+
+  it('are refused in a parquet file of a few KB with more rows than memory should take', async () => {
+    const file = join(tempDirectory(), 'many.parquet');
+    const data = new Array<boolean>(2_000_001).fill(true);
+    parquetWriteFile({ filename: file, columnData: [{ name: 'question', data, type: 'BOOLEAN' }] });
+    await expect(open({ path: file })).rejects.toThrow(/has 2000001 rows .* at most 2000000 rows/);
+  });
 });
