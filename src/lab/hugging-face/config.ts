@@ -91,9 +91,12 @@ export function readConfig(text: string, path: string): ConfigReading {
 /** The file's text for a model of this shape, such that transformers 4 and 5 read the same from it. */
 export function writeConfig({ shape, beginning, endings }: ModelConfig): string {
   const kind = kindOf(shape);
+  // The keys of a LLaMA model are in their alphabetical order, as transformers writes them.
+  const isLlama = kind === 'llama';
   const rope = { rope_theta: shape.ropeTheta, ...ropeText(shape) };
   const config = {
     architectures: [architectureOf(shape)],
+    ...(isLlama ? { attention_bias: false } : {}),
     attention_dropout: 0,
     bos_token_id: beginning,
     dtype: 'float32',
@@ -104,22 +107,22 @@ export function writeConfig({ shape, beginning, endings }: ModelConfig): string 
     initializer_range: 0.02,
     intermediate_size: shape.feedForward,
     max_position_embeddings: shape.context,
+    ...(isLlama ? { mlp_bias: false } : {}),
     model_type: kind,
     num_attention_heads: shape.heads,
     num_hidden_layers: shape.layers,
     num_key_value_heads: shape.kvHeads,
     pad_token_id: null,
+    ...(isLlama ? { pretraining_tp: 1 } : {}),
     rms_norm_eps: shape.normEpsilon,
     // Version 5 reads the former, version 4 the latter.
     rope_parameters: rope,
     rope_theta: shape.ropeTheta,
     ...(shape.ropeScaling === undefined ? {} : { rope_scaling: ropeText(shape) }),
-    ...(kind === 'qwen2'
-      ? { use_sliding_window: false }
-      : { attention_bias: false, mlp_bias: false, pretraining_tp: 1 }),
     tie_word_embeddings: shape.tied,
     torch_dtype: 'float32',
     use_cache: true,
+    ...(isLlama ? {} : { use_sliding_window: false }),
     vocab_size: shape.vocabulary,
   };
   return `${JSON.stringify(config, null, 2)}\n`;

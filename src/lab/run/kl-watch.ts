@@ -15,9 +15,19 @@ export class KlWatch {
   #above = 0;
   #highest: Highest | null = null;
 
-  /** The row with the bound of each distance as its declared limit, which the manager watches and draws. */
+  #isDeclared: boolean;
+
+  /** @param isDeclared Whether a row that is kept has the limits already. */
+  constructor(isDeclared = false) {
+    this.#isDeclared = isDeclared;
+  }
+
+  /** The first row with distances has the bound of each as its declared limit, which the manager watches and draws. */
   withLimits<R extends Row>(row: R): R {
-    return { ...row, ...Object.fromEntries(distancesIn(row).map(([name]) => [`${limitPrefix}${name}`, stableKl])) };
+    const distances = this.#isDeclared ? [] : distancesIn(row);
+    if (distances.length === 0) return row;
+    this.#isDeclared = true;
+    return { ...row, ...Object.fromEntries(distances.map(([name]) => [`${limitPrefix}${name}`, stableKl])) };
   }
 
   /** @returns what to say: at the first row above the bound. */

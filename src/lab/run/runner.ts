@@ -4,10 +4,12 @@
  * Rows in `metrics.jsonl` hold no clock: the same settings give the same file, byte for byte, however often the run was
  * interrupted. How long steps took goes to `timing.jsonl`; TensorBoard's files and W&B's have both.
  */
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
 import { runFiles } from '../../contract/files.js';
+import { limitPrefix } from '../../contract/metric-names.js';
 import type { TrainingService } from '../service/service.js';
 import { lastCheckpoint, saveCheckpoint, type Resumed } from './checkpoint.js';
 import type { Companions } from './companion-files.js';
@@ -239,7 +241,7 @@ function rowWriter(training: Training, schedule: Schedule, { directory, context,
   dropRowsFrom(timing, start);
   const events = schedule.tensorboard ? openEvents(directory.path, { start, time: context.time }) : null;
   const wandb = schedule.wandb == null ? null : openWandb(directory.path, schedule.wandb, context.time);
-  const kl = new KlWatch();
+  const kl = new KlWatch(start > 0 && declaresLimits(directory.metrics));
   const write: Loop['write'] = (measured) => {
     const warning = kl.see(measured);
     const row = kl.withLimits(measured);
@@ -256,6 +258,11 @@ function rowWriter(training: Training, schedule: Schedule, { directory, context,
     wandb?.end(exitCode);
   };
   return { times, write, end };
+}
+
+/** Whether the rows that an earlier attempt has left declare limits. */
+function declaresLimits(metrics: string): boolean {
+  return existsSync(metrics) && readFileSync(metrics).includes(`"${limitPrefix}`);
 }
 
 /** As small-rl has it there; null where there is none. */
