@@ -127,11 +127,12 @@ function cutName({ alike }: WallTile, metric: string, room: number): string {
   return nameIn(metric, room - others.length) + others;
 }
 
-/** Cuts a long name in its middle, because its end says most and its beginning to what it belongs. */
+/** Cuts a long name in its middle: its last part says most, and its beginning to what it belongs. */
 function nameIn(name: string, width: number): string {
   if (textWidth(name) <= width) return name;
   if (width < 2) return fit(name, Math.max(1, width));
-  const head = width < 12 ? 0 : Math.floor((width - 1) / 3);
+  const last = name.length - Math.max(0, name.lastIndexOf('/'));
+  const head = last + 2 <= width ? width - 1 - last : width < 12 ? 0 : Math.floor((width - 1) / 3);
   return `${name.slice(0, head)}…${name.slice(name.length - (width - 1 - head))}`;
 }
 

@@ -22,7 +22,7 @@ export const uses: Uses = {
     {
       from: ['enter', 'tab', 'end'],
       at: /▸ optim\/loss \+1 alike/,
-      sees: [/── …tim\/loss_doubled[^]*= fold alike/, /▸ optim\/loss \+1 alike[^]*= show alike/],
+      sees: [/── opt…\/loss_doubled[^]*= fold alike/, /▸ optim\/loss \+1 alike[^]*= show alike/],
       back: ['home', 'escape'],
     },
   ],
