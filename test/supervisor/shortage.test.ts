@@ -117,7 +117,9 @@ describe.each([
     await waitFor('its answer', () => fleet.connection === 'connected');
     for (const name of ['late', 'later']) openGate(name);
     await fleet.act('continue', [RunId.parse('s/late')]);
-    await fleet.submit(others(), environment, { slots: 3 });
+    // The descriptors are given back in one of its next turns.
+    const launched = async () => (await fleet.submit(others(), environment, { slots: 3 })).ok;
+    await waitFor('the launch to be taken', launched);
     await untilSettled(fleet);
     expect(bed.supervisorPid(), bed.text('.supervisor', 'log')).toBe(pid);
     expect(
