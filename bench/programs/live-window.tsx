@@ -101,7 +101,8 @@ const growing: RunFilesPort['metrics'] = () => {
     series = { loss: { x, y }, reward: { x, y } };
     return true;
   };
-  return { refresh, keys: () => ['loss', 'reward'], series: (key) => series[key as keyof typeof series] };
+  const none = { x: new Float64Array(), y: new Float64Array() };
+  return { refresh, keys: () => ['loss', 'reward'], series: (key) => series[key as keyof typeof series] ?? none };
 };
 const files: RunFilesPort = {
   metrics: growing,
