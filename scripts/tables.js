@@ -17,7 +17,7 @@ const later = {
 
 const { keyTableMarkdown } = await load('src/tui/screens/key-map.ts');
 const { verbTableMarkdown } = await load('src/cli/verb-markdown.ts');
-const { claimLines, claimsMarkdown, storedSections } = await load('src/report/claims/claims-page.ts');
+const { headlineMarkdown, claimsMarkdown, storedSections } = await load('src/report/claims/claims-page.ts');
 const sources = {
   page: (page) => readFileSync(join(root, page), 'utf8'),
   stored: (sweep) => {
@@ -29,7 +29,7 @@ for (const [name, page, table] of [
   ['keys', 'docs/keys.md', keyTableMarkdown()],
   ['verbs', 'docs/commands.md', verbTableMarkdown()],
   ['claims', 'docs/claims.md', claimsMarkdown(sources)],
-  ['verdicts', 'README.md', claimLines(sources)],
+  ['verdicts', 'README.md', headlineMarkdown(sources)],
 ]) {
   const path = join(root, page);
   const text = readFileSync(path, 'utf8');

@@ -7,7 +7,7 @@ import { promised, withFleet } from './open-fleet.js';
 import type { CommonOptions } from './options.js';
 import { counted } from '../text/numbers.js';
 import { compactNames } from './plan/compact-names.js';
-import { isGrowing, isOver } from './plain/watched-run.js';
+import { isGrowing, isOver, runsOf } from './plain/watched-run.js';
 import { ask, hasPerson, outputWidth, print, printJson, remark } from './terminal.js';
 
 export type ActOptions = CommonOptions & { yes?: boolean; dryRun?: boolean; wait?: boolean };
@@ -62,10 +62,6 @@ async function killSweeps(fleet: Fleet, sweeps: readonly string[]): Promise<stri
   const messages: string[] = [];
   for (const sweep of sweeps) messages.push(promised(await fleet.request({ verb: 'stop-sweep', sweep })));
   return messages.join('; ');
-}
-
-function runsOf({ runs }: Fleet, sweep: string): RunSummary[] {
-  return [...runs.values()].filter((run) => run.sweep === sweep);
 }
 
 function dryRun(

@@ -49,6 +49,11 @@ export function typedWords(): readonly string[] {
   return kept()?.words ?? [];
 }
 
+/** The words before `--`, behind which a command stands. */
+export function beforeDashes(words: readonly string[]): readonly string[] {
+  return words.includes('--') ? words.slice(0, words.indexOf('--')) : words;
+}
+
 /** Puts other words in their place: an order's, or those without hosts. */
 export function retype(words: readonly string[]): void {
   kept()!.words = words;

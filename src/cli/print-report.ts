@@ -9,6 +9,7 @@ import { type Page, reportLines } from '../report/report-lines.js';
 import type { Spread } from '../report/spread.js';
 import { type LaunchOptions, runsDirectory } from './options.js';
 import { outputWidth, print } from './terminal.js';
+import { runsOf } from './plain/watched-run.js';
 
 /** `value`: which value stands for a run in tables of metrics; `spread`: how the seeds of one setting are summarised; `tests`: with intervals, `against`: of which rows; `hasAnswers`: false where the window says them above. */
 type ReportChoice = Pick<LaunchOptions, 'runs' | 'ascii'> & {
@@ -85,9 +86,8 @@ async function ask(fleet: Fleet, sweep: string, patienceMs: number): Promise<Rep
   }
 }
 
-function reportedRuns({ runs }: Pick<Fleet, 'runs'>, sweep: string): ReportedRun[] {
-  const own = [...runs.values()].filter((run) => run.sweep === sweep);
-  return own.map(({ name, group, subgroup, directory, parameters, state }) => {
+function reportedRuns(fleet: Pick<Fleet, 'runs'>, sweep: string): ReportedRun[] {
+  return runsOf(fleet, sweep).map(({ name, group, subgroup, directory, parameters, state }) => {
     return { name, group, subgroup, directory, parameters, state, config: {} };
   });
 }

@@ -11,7 +11,7 @@ import { nearest } from '../text/nearest.js';
 import { shellQuote } from '../text/shell-words.js';
 import type { Call } from './hosts/elsewhere.js';
 import type { LaunchOptions } from './options.js';
-import { own, type Ports, retype, typedWords, withPorts } from './ports.js';
+import { beforeDashes, own, type Ports, retype, typedWords, withPorts } from './ports.js';
 import { reportError } from './report-error.js';
 import { print, printJson, remark } from './terminal.js';
 import { addOptions, addVerb, parted, takenBy, type Verb } from './verb.js';
@@ -150,8 +150,7 @@ export function told(error: unknown): number {
 }
 
 function isForPrograms(): boolean {
-  const words = typedWords();
-  return words.slice(0, words.includes('--') ? words.indexOf('--') : words.length).includes('--json');
+  return beforeDashes(typedWords()).includes('--json');
 }
 
 function withoutEnd(text: string): string {

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import type { ReportedRun } from '../analysis/analysed-run.js';
 import { type AnsweredRun, answerOf, answerSentences } from '../analysis/answer/best-answer.js';
-import { determinedIn, greedyOf, memoryKeys } from '../analysis/memory-metrics.js';
 import { signalBits } from '../analysis/memory-rules.js';
 import { type MemoryRow, type RunOrigin, summarise } from '../analysis/memory-summary.js';
 import { memoryTask, type MemoryTask } from '../analysis/memory-task.js';
@@ -12,8 +11,7 @@ import type { Finding } from '../analysis/health/finding.js';
 import { type GpuHours, gpuHours } from '../analysis/health/resources.js';
 import type { References } from '../analysis/compared.js';
 import type { ToldRun } from '../analysis/told.js';
-import { mean } from '../analysis/statistics.js';
-import { type Curve, judge, type Verdict } from '../analysis/verdict.js';
+import { judge, type Verdict } from '../analysis/verdict.js';
 import { grouped } from '../base/group-by.js';
 import { hasEnded } from '../base/run-words.js';
 import { noSuchSweep, UserError } from '../base/user-error.js';
@@ -26,6 +24,7 @@ import { declaredPlaces, hasNoMetrics } from '../metrics/run-places.js';
 import type { RunValue } from '../analysis/run-value.js';
 import { naturalOrder } from '../text/natural-order.js';
 import { countingIn } from './counting-metrics.js';
+import { curveOf } from './memory-curve.js';
 import { type Cell, cellsOf, summariseMetrics } from './metric-summary.js';
 import { readReferences } from './read-references.js';
 import { eachRun, statesOf } from './read-runs.js';
@@ -355,47 +354,4 @@ function answerOfTable(
   if (metric === undefined) return [];
   const answer = answerOf(runs, { metric, goal: goals[metric]!, fromSeeds });
   return answer.candidates.length + answer.broken.length < 2 ? [] : answerSentences(answer);
-}
-
-/** How often a run no longer knew the secret after it had known it at a hundred evaluations in a row. */
-const TIMES_LOST = 'test/bits/times_lost';
-
-type CurveRead = Curve & Pick<ToldRun, 'determinedAfter'> & { readonly timesLost: number };
-
-/** How many steps of the optimizer a run has made. */
-const UPDATES = 'optim/updates';
-
-/** The evaluations in a run's metrics; empty for a run without evaluations or bits. */
-function curveOf(metrics: RunMetrics, task: MemoryTask): CurveRead {
-  const keys = new Set(metrics.keys());
-  const { bits: bitsKey, count: countKey } = memoryKeys((key) => keys.has(key));
-  const bits = metrics.series(bitsKey ?? '');
-  const counts = countKey === null ? null : metrics.series(bitsKey ?? '', countKey).x;
-  const updates = keys.has(UPDATES) ? metrics.series(bitsKey ?? '', UPDATES).x : null;
-  const evaluations = Array.from(bits.x, (step, index) => ({
-    step,
-    episodes: counts?.[index] ?? step * (task.perStep ?? 1),
-    bits: bits.y[index]!,
-    ...(updates === null ? {} : { updates: updates[index]! }),
-  })).filter((evaluation) => !Number.isNaN(evaluation.bits));
-  const last = metrics.last();
-  return {
-    evaluations,
-    greedy: greedyOf(last),
-    lately: latelyIn(metrics),
-    distinct: last['progress/distinct_examples'] ?? null,
-    determinedAfter: determinedIn(last),
-    timesLost: last[TIMES_LOST] ?? 0,
-  };
-}
-
-/** Means over the last tenth of the rows with group statistics. */
-function latelyIn(metrics: RunMetrics): NonNullable<Curve['lately']> | null {
-  const meanOf = (key: string) => {
-    const { y } = metrics.series(key);
-    return mean([...y.subarray(y.length - Math.ceil(y.length / 10))]);
-  };
-  const mixed = meanOf('env/all/by_group/frac_mixed');
-  const reward = meanOf('env/all/reward/total');
-  return mixed === null || reward === null ? null : { constantShare: 1 - mixed, reward };
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { agreement, type Expected, verdictOf } from '../../src/report/claims/claim.js';
 import { claims } from '../../src/report/claims/claim-text.js';
 import { sweepNameOf } from '../../src/report/claims/claim-text.js';
-import { claimLines, claimsMarkdown, storedSections } from '../../src/report/claims/claims-page.js';
+import { headlineMarkdown, claimsMarkdown, storedSections } from '../../src/report/claims/claims-page.js';
 import { measured } from '../../src/report/claims/measures.js';
 import { published } from '../../src/report/claims/published.js';
 import { parseSweepFile } from '../../src/spec/file/parse-sweep-file.js';
@@ -35,7 +35,7 @@ const headline64 = page('test/fixtures/claims/headline-64.jsonl')
 describe('the page of claims', () => {
   it('says what its data and the published tables say (`npm run tables` writes it)', () => {
     expect(page('docs/claims.md')).toContain(`\n${claimsMarkdown({ page, stored })}\n`);
-    expect(page('README.md')).toContain(`\n${claimLines({ page, stored })}\n`);
+    expect(page('README.md')).toContain(`\n${headlineMarkdown({ page, stored })}\n`);
   });
 
   it('changes when a published figure does', () => {

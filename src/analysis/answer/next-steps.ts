@@ -43,7 +43,7 @@ function heldWords(count: number): string {
   return `${counted(count, 'run')} held back since others failed, once that is fixed`;
 }
 
-/** Where chance may have chosen the best setting. */
+/** The step to further seeds, where chance may have chosen the best setting. */
 function moreSeeds(sweep: string, answers: readonly Pick<GroupAnswer, 'answer'>[]): Step[] {
   const open = answers.filter(({ answer }) => isTelling(answer) && answer.candidates.length > 1);
   const others = open.flatMap(({ answer }) => answer.candidates.slice(1));

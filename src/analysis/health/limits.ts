@@ -25,7 +25,9 @@ export function constantOf(y: ArrayLike<number>): number | null {
 
 /**
  * That a metric was once above its declared limit, or below its negative, as an estimate of a distance may be: the metric that
- * exceeded it most; null: none did. @param names Of all metrics.
+ * exceeded it most; null: none did.
+ *
+ * @param names The names of all metrics, limits among them.
  */
 export function exceededLimit(names: readonly string[], seriesOf: (name: string) => Series): Finding | null {
   const excesses = names

@@ -14,6 +14,7 @@ import { type LaunchOptions, requestedSets, runsDirectory } from '../options.js'
 import { type ExistingRun, existingRuns } from '../plan/existing-runs.js';
 import { own } from '../ports.js';
 import { leftOutOf } from '../read-plan.js';
+import { runsOf } from '../plain/watched-run.js';
 
 /** The source of a launched sweep, as far as it is known here. */
 export type SweepSource = {
@@ -51,7 +52,7 @@ export function sweepSource(fleet: Fleet, sweep: string, { options, path }: Laun
   const { text, own, ...where } = textsOf(directory, path, sweep);
   const ending = endingOf(own, { kept: where.kept, text, sweep });
   const file = parseSweepFile(text, `${sweep}${ending}`);
-  const runs = [...fleet.runs.values()].filter((run) => run.sweep === sweep);
+  const runs = runsOf(fleet, sweep);
   // The options of the launch also decide what runs, though they are in no file.
   const requested = requestedSets(options);
   const set = requested.length > 0 ? requested : readLaunchOverrides(directory).set;

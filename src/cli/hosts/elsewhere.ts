@@ -8,7 +8,7 @@ import { sshProblem } from '../../client/host-link.js';
 import type { HostOrder } from '../../protocol/host-order.js';
 import { shellQuote } from '../../text/shell-words.js';
 import type { LaunchOptions } from '../options.js';
-import { at, own, ownPrograms, typedWords } from '../ports.js';
+import { at, beforeDashes, own, ownPrograms, typedWords } from '../ports.js';
 import { reportError } from '../report-error.js';
 import { hasPerson, hasScreen, print, remark } from '../terminal.js';
 
@@ -21,7 +21,7 @@ export type Call = { readonly name: string | null; readonly words: readonly stri
  * @throws {UserError} When one of them names no host.
  */
 export function withoutHosts(typed: readonly string[]): { readonly hosts: Host[]; readonly words: string[] } {
-  const end = typed.includes('--') ? typed.indexOf('--') : typed.length;
+  const end = beforeDashes(typed).length;
   const hosts: Host[] = [];
   const words: string[] = [];
   for (let at = 0; at < end; at++) {
@@ -73,8 +73,8 @@ function opensWindow({ name, options }: Call): boolean {
 }
 
 function detached(words: readonly string[]): string[] {
-  const end = words.includes('--') ? words.indexOf('--') : words.length;
-  return [...words.slice(0, end), '--detach', ...words.slice(end)];
+  const own = beforeDashes(words);
+  return [...own, '--detach', ...words.slice(own.length)];
 }
 
 /** A host that cannot do it keeps no other from it. */

@@ -21,6 +21,10 @@ export type WatchedRun = {
   warning?: string | null | undefined;
 };
 
+export function runsOf({ runs }: Pick<Fleet, 'runs'>, sweep: string): RunSummary[] {
+  return [...runs.values()].filter((run) => run.sweep === sweep);
+}
+
 /** Whether this sweep, or any (null), gets further runs without a request. */
 export function isGrowing({ status }: Fleet, sweep: string | null): boolean {
   return status.growing?.some((group) => sweep === null || group.sweep === sweep) ?? false;

@@ -7,7 +7,7 @@ import type { Fleet, RunSummary, SweepSummary } from '../../client/fleet.js';
 import { computedFromSeeds } from '../../files/sweep-text.js';
 import { knownSweeps, recalled, withFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
-import { isGrowing } from '../plain/watched-run.js';
+import { isGrowing, runsOf } from '../plain/watched-run.js';
 import { countsLine, leftWords, progressLine } from '../plain/progress-line.js';
 import { reportedFailure } from '../../report/failures-of.js';
 import { answerJson } from '../show/answer-json.js';
@@ -144,8 +144,4 @@ function countsOf(runs: readonly RunSummary[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { state } of runs) counts[state] = (counts[state] ?? 0) + 1;
   return counts;
-}
-
-function runsOf(fleet: Fleet, sweep: string): RunSummary[] {
-  return [...fleet.runs.values()].filter((run) => run.sweep === sweep);
 }

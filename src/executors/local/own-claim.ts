@@ -31,7 +31,12 @@ export function isCgroupOf(directory: string, cgroup: string): boolean {
 function isSameRun(mark: string, directory: string): boolean {
   if (mark === directory) return true;
   if (nameIn(mark) !== nameIn(directory)) return false;
-  return !existsSync(mark) || statSync(mark).ino === statSync(directory, { throwIfNoEntry: false })?.ino;
+  return !existsSync(mark) || isSameFolder(mark, directory);
+}
+
+function isSameFolder(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((path) => statSync(path, { throwIfNoEntry: false }));
+  return a !== undefined && a.ino === b?.ino && a.dev === b.dev;
 }
 
 /** Sweep and name of the run with this directory. */

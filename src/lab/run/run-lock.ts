@@ -27,7 +27,7 @@ const ofRun: Use = { it: 'writes into this run', key: 'log_path' };
  * Takes a run directory for this process, so that two of them never write one run's metrics and checkpoints. What a process
  * that is gone left behind is taken over.
  *
- * @param use What for, when it is not a run.
+ * @param use How the error names what the directory is taken for; a run by default.
  * @returns gives the directory back; to be called at the end, and without harm when called twice.
  * @throws UserError when another process has it.
  */

@@ -10,6 +10,10 @@ const checkpointName = /^[\w.-]{1,200}$/;
 /** Ending of the directories of unfinished saves. */
 export const draftEnding = '.draft';
 
+function isCheckpointName(name: string): boolean {
+  return checkpointName.test(name) && !/^\.+$/.test(name) && !name.endsWith(draftEnding);
+}
+
 export function isTinkerPath(path: string): boolean {
   return path.startsWith('tinker://');
 }
@@ -27,7 +31,7 @@ export function servedHome(dir: string): string {
 export function servedWeights(path: string, home: string): string | null {
   const [, model = '', kind = '', name = ''] = /^tinker:\/\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
   const isKind = (weightKinds as readonly string[]).includes(kind);
-  if (!isModelId(model) || !isKind || !checkpointName.test(name) || /^\.+$|\.draft$/.test(name)) return null;
+  if (!isModelId(model) || !isKind || !isCheckpointName(name)) return null;
   return join(home, folderOf(model), kind, name);
 }
 

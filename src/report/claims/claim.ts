@@ -3,14 +3,14 @@ import { WIDEST_FACTOR } from '../../analysis/study/memory-intervals.js';
 import type { Measure, Quantity } from './measures.js';
 import type { Cell } from './published.js';
 
-/** What a document claims, in our words, and how it is tried here. */
+/** A statement of a source document on what comes out of training, in our words, and how it is tried here. */
 export type Claim = {
   readonly claim: string;
   /** Name of the document, and the section that says it. */
   readonly document: string;
   readonly section: string;
   readonly tried: Tried;
-  /** What a reader has to know beside the figures. */
+  /** A remark on the figures, for the page. */
   readonly note?: string;
   /** A few words for the README; absent: the claim is on its page alone. */
   readonly headline?: string;
@@ -18,7 +18,7 @@ export type Claim = {
 
 /** `command`: what tries it, for whoever has the time or the machine. */
 export type Tried =
-  | { readonly by: 'sweep'; readonly sweep: string; readonly launch?: string; readonly figures: readonly Figure[] }
+  | { readonly by: 'sweep'; readonly sweep: string; readonly figures: readonly Figure[] }
   | { readonly by: 'test'; readonly file: string }
   | { readonly by: 'nothing'; readonly why: string; readonly command?: string };
 

@@ -29,7 +29,7 @@ export function claimsMarkdown(sources: Sources): string {
 }
 
 /** The lines of the README: what came of the claims that matter most. */
-export function claimLines(sources: Sources): string {
+export function headlineMarkdown(sources: Sources): string {
   return judgedFrom(sources)
     .flatMap((each) =>
       each.claim.headline === undefined
@@ -108,7 +108,7 @@ function triedText({ tried }: Claim): string {
   }
 }
 
-/** Where the published figures stand. */
+/** Links to the pages that have the published figures. */
 function placesText(figures: readonly Figure[]): string {
   const pages = [...new Set(figures.flatMap(({ published: place }) => (place === undefined ? [] : [place.page])))];
   const link = (page: string) => (page.startsWith('docs/') ? page.slice('docs/'.length) : `../${page}`);

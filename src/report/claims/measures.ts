@@ -24,7 +24,7 @@ export type RowKey = {
   readonly extra?: Readonly<Record<string, unknown>>;
 };
 
-/** What is computed from the runs of a sweep. */
+/** A quantity that is computed from the runs of a sweep. */
 export type Measure =
   | { readonly kind: 'bits' | 'memorised' | 'took/told'; readonly row: RowKey }
   | { readonly kind: 'episodes over examples' | 'updates over updates'; readonly of: RowKey; readonly over: RowKey }

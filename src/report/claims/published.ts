@@ -94,7 +94,7 @@ function wordsIn(line: string): Word[] {
   }));
 }
 
-/** Of two columns of one name the first counts. */
+/** A row by the names of its columns; of two columns of one name it has the first. */
 function rowOf(cells: readonly (readonly [string, string])[]): Row {
   return Object.fromEntries(cells.toReversed());
 }

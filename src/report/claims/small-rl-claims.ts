@@ -30,6 +30,14 @@ const share = (what: string, kind: 'at most' | 'at least', value: number, publis
   ...{ what, unit: '', expected: { kind, value }, published },
 });
 
+/** The reward of a task at the end, by the pull. */
+const rewardAtEnd = (reward: string, beta: string, kind: 'at most' | 'at least', value: number): Figure =>
+  share(`reward at the end, ${reward}, beta ${beta}`, kind, value, learnt(reward, beta, 'reward at the end'));
+
+/** How alike the samples of a task are at the end, by the pull: the Jaccard index. */
+const alikeness = (reward: string, beta: string, kind: 'at most' | 'at least', value: number): Figure =>
+  share(`Jaccard index of samples, ${reward}, beta ${beta}`, kind, value, learnt(reward, beta, 'Jaccard'));
+
 const task = 'task (`sl10`)';
 const words = ['"afraid"', '"little"'];
 
@@ -42,14 +50,7 @@ const claims: Omit<Claim, 'document'>[] = [
     tried: {
       by: 'sweep',
       sweep: learning,
-      figures: ['0.02', '0.1'].map((beta) =>
-        share(
-          `reward at the end, happy_binary, beta ${beta}`,
-          'at least',
-          0.9,
-          learnt('happy_binary', beta, 'reward at the end'),
-        ),
-      ),
+      figures: ['0.02', '0.1'].map((beta) => rewardAtEnd('happy_binary', beta, 'at least', 0.9)),
     },
   },
   {
@@ -59,24 +60,9 @@ const claims: Omit<Claim, 'document'>[] = [
       by: 'sweep',
       sweep: learning,
       figures: [
-        share(
-          'reward at the end, happy_binary, beta 0.1',
-          'at most',
-          0.9,
-          learnt('happy_binary', '0.1', 'reward at the end'),
-        ),
-        share(
-          'reward at the end, happy_binary, beta 0.3',
-          'at most',
-          0.9,
-          learnt('happy_binary', '0.3', 'reward at the end'),
-        ),
-        share(
-          'reward at the end, sentence_length_5, beta 0.3',
-          'at most',
-          0.9,
-          learnt('sentence_length_5', '0.3', 'reward at the end'),
-        ),
+        rewardAtEnd('happy_binary', '0.1', 'at most', 0.9),
+        rewardAtEnd('happy_binary', '0.3', 'at most', 0.9),
+        rewardAtEnd('sentence_length_5', '0.3', 'at most', 0.9),
       ],
     },
     note: 'At 0.3 it does; at 0.1 the word is still learnt, and only there without drift.',
@@ -88,18 +74,8 @@ const claims: Omit<Claim, 'document'>[] = [
       by: 'sweep',
       sweep: learning,
       figures: [
-        share(
-          'Jaccard index of samples, happy_binary, beta 0.02',
-          'at least',
-          0.7,
-          learnt('happy_binary', '0.02', 'Jaccard'),
-        ),
-        share(
-          'Jaccard index of samples, sentence_length_5, beta 0.01',
-          'at least',
-          0.7,
-          learnt('sentence_length_5', '0.01', 'Jaccard'),
-        ),
+        alikeness('happy_binary', '0.02', 'at least', 0.7),
+        alikeness('sentence_length_5', '0.01', 'at least', 0.7),
       ],
     },
     note: 'By the source’s own limit of 0.7. What it costs here is English: the texts drift away from what the base model writes, and stay distinct.',

@@ -28,7 +28,7 @@ export function retryLater(turn: StepContext, run: Run, ending: Ending, slot: Sl
  */
 export function resume(turn: StepContext, run: Run): void {
   const { state } = run;
-  if (state.phase === 'ended') requeueByHand(turn, run);
+  if (state.phase === 'ended') return requeueByHand(turn, run);
   if (state.phase !== 'waiting') return;
   run.retried = 0;
   if (isInBackoff(state)) move(turn, run, { ...state, notBefore: null });

@@ -1,9 +1,9 @@
 import type { RunId, RunSummary } from '../state/port.js';
 import type { Tone } from '../surface/span.js';
 
-/** Number of colours that can be told apart. */
-export const mostColours = 8;
 const tones: readonly Tone[] = ['curve0', 'curve1', 'curve2', 'curve3', 'curve4', 'curve5', 'curve6', 'curve7'];
+/** Number of colours that can be told apart. */
+export const mostColours = tones.length;
 
 /**
  * The colour of each run and group, the same in every chart and in the list. Runs, settings and groups are coloured in sweep order,

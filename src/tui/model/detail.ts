@@ -253,8 +253,9 @@ function familiesAmong(
   runs: readonly RunSummary[],
   settingOf: (run: RunSummary) => string,
 ): ((run: RunSummary) => string) | null {
+  if (runs.length <= mostColours) return null;
   const { size } = new Set(runs.map(settingOf));
-  if (runs.length <= mostColours || size < 2) return null;
+  if (size < 2) return null;
   if (size <= mostColours) return settingOf;
   const all = runs.map(({ parameters }) => parameters);
   // The first parameter of a sweep file is usually what it is about.
