@@ -120,9 +120,10 @@ async function gpus() {
 /** The processes of runs that have a GPU, as the stand-in takes them, once three of them have. */
 async function runsOnGpus(call, least = 3) {
   for (;;) {
-    const { stdout } = await call('status', 'abcd', '--json');
-    const [{ runs }] = JSON.parse(stdout);
-    const found = runs.filter(({ state, pid, gpus }) => state === 'running' && pid !== null && gpus?.length > 0);
+    const { stdout } = await call('ls', 'sweep:abcd', '--json');
+    const found = JSON.parse(stdout).filter(
+      ({ state, pid, gpus }) => state === 'running' && pid !== null && gpus?.length > 0,
+    );
     if (found.length >= least) return found.map(({ pid, gpus }) => `${gpus[0]}:${pid}:${9000 + (pid % 90) * 70}:memrl`);
   }
 }

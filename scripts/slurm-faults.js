@@ -137,7 +137,7 @@ function repair() {
 /** The rows of all runs; a supervisor that was killed is started for that. */
 function rows() {
   try {
-    return JSON.parse(memrlTui('status', 'faults', '--json').stdout)[0].runs;
+    return JSON.parse(memrlTui('ls', 'sweep:faults', '--json').stdout);
   } catch {
     return [];
   }

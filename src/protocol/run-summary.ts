@@ -206,6 +206,11 @@ export const FleetStatus = z.object({
   unread: z.int().optional(),
   /** Groups that get further runs without a request, until there are `cap`. Absent: none. */
   growing: z.array(z.object({ sweep: z.string(), group: z.string(), cap: z.int() })).optional(),
+  /**
+   * Sweeps of which runs wait and none can start without a request, though other sweeps may go on. An older supervisor does not send
+   * it.
+   */
+  stuck: z.array(z.string()).optional(),
   cpu: z.object({ slots: z.int(), busy: z.int() }),
   /** GPUs that may be used, in order of preference. */
   gpus: z.array(GpuStatus),

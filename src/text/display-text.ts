@@ -54,6 +54,6 @@ export function cleanText(text: string): string {
 const MOST = 120;
 
 /** The beginning of a text that a user or a program gave, to be quoted in a message. */
-export function shortened(text: string): string {
-  return text.length <= MOST ? text : `${text.slice(0, MOST - 1)}…`;
+export function shortened(text: string, most = MOST): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 }

@@ -103,8 +103,8 @@ describe('a run, with other programs', () => {
     await shows(terminal, /○ 1 queued/);
     terminal.write('q');
     await terminal.ended();
-    const { out } = await place.run('status', 'little', '--json');
-    const [{ runs }] = JSON.parse(out) as [{ runs: { name: string; group: string }[] }];
+    const { out } = await place.run('ls', 'sweep:little', '--json');
+    const runs = JSON.parse(out) as { name: string; group: string }[];
     expect(runs).toHaveLength(3);
     expect(runs[2]!.name).toMatch(/_2$/);
     expect(runs[2]!.group).toBe(runs[0]!.group);

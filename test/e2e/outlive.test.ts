@@ -122,7 +122,7 @@ groups:
       expect(childrenIn(at('runs/tree')).filter(isAlive)).toHaveLength(1);
       window.write('q');
       await window.ended();
-      expect((await run('status', 'tree', '--json')).out).toMatch(/"name": "b[^}]*"state": "running"/);
+      expect((await run('ls', 'sweep:tree', '--json')).out).toMatch(/"name": "b[^}]*"state": "running"/);
       window.close();
     },
   );

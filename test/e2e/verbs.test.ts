@@ -20,7 +20,7 @@ type Run = {
   priority: number;
   pid: number | null;
 };
-type Status = { sweep: string; state: string; slots: { gpus: object[] }; runs: Run[] };
+type Status = { sweep: string; state: string; slots: { gpus: object[] } };
 
 /** Runs that say what they do until a file called `go` appears, and then end with their code. */
 const patient = `
@@ -91,7 +91,8 @@ describe('looking', () => {
       state: 'running',
       slots: { cpu: { slots: 2, busy: 2 }, gpus: [] },
     });
-    expect(status.runs[0]).toMatchObject({
+    const [first] = JSON.parse((await run('ls', 'sweep:patient', '--json')).out) as object[];
+    expect(first).toMatchObject({
       name: 'a_n1',
       priority: 0,
       retryAt: null,
@@ -149,15 +150,13 @@ describe('looking', () => {
     write('many.yaml', `command: ${command}\nparameters: { n: [${losses.join()}] }\n`);
     expect((await run('many.yaml', '--plain')).code).toBe(0);
     process.kill(supervisorPid()!, 'SIGKILL');
-    type Told = { read: boolean; runs: { metrics: { loss: number } }[] };
+    type Told = { metrics: { loss: number } }[];
     // A busy machine has not read them all at the first answer, which then says so.
     const whenRead = async () => {
-      const { out, err } = await run('status', 'many', '--json');
-      const [told] = JSON.parse(out) as [Told];
-      expect(err === '').toBe(told.read);
-      return told.read && told;
+      const { out, err } = await run('ls', 'sweep:many', '--json');
+      return err === '' && (JSON.parse(out) as Told);
     };
-    const { runs } = await vi.waitUntil(whenRead, PATIENCE_MS);
+    const runs = await vi.waitUntil(whenRead, PATIENCE_MS);
     // Beside what the machine was used for, where a run lived long enough to be measured.
     expect(runs.map(({ metrics }) => metrics.loss)).toEqual(losses);
     process.kill(supervisorPid()!, 'SIGKILL');
@@ -482,7 +481,7 @@ describe('GPUs', () => {
     await eventuallyStates({ a_n3: 'queued' });
     expect((await run('drain', '1', '--undo')).code).toBe(0);
     await eventuallyStates({ a_n3: 'running' });
-    expect((await run('status', 'patient', '--json')).out).toMatch(/"gpus": \[\s+1\s+\]/);
+    expect((await run('ls', 'sweep:patient', '--json')).out).toMatch(/"gpus": \[\s+1\s+\]/);
   });
 });
 

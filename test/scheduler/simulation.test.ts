@@ -6,7 +6,8 @@ import type { SchedulerEvent } from '../../src/scheduler/event.js';
 import { isActive } from '../../src/scheduler/run-state.js';
 import { emptyState, type SchedulerState } from '../../src/scheduler/state.js';
 import { step } from '../../src/scheduler/step.js';
-import { isSettled, waitingReason } from '../../src/scheduler/placement/waiting-reason.js';
+import { growingGroups } from '../../src/scheduler/queue/open-groups.js';
+import { isIdle, isSettled, stuckSweeps, waitingReason } from '../../src/scheduler/placement/waiting-reason.js';
 import { slots, submitted } from './play.js';
 
 /** What the simulated world may do next; `pick` chooses a run. */
@@ -159,6 +160,19 @@ describe('the scheduler, whatever happens,', () => {
           const revived = [...endedBefore].filter((run) => !endedNow.has(run as never));
           if (event.type !== 'resume-requested' && event.type !== 'runs-submitted') expect(revived).toEqual([]);
           endedBefore = endedNow;
+        });
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('calls a sweep stuck exactly when runs of it wait, and nothing in it moves', () => {
+    fc.assert(
+      fc.property(moves, (script) => {
+        simulate(script, (state) => {
+          const waits = [...state.runs.values()].some((run) => run.state.phase === 'waiting');
+          const isStuck = waits && isIdle(state, state.runs.keys()) && growingGroups(state).length === 0;
+          expect(stuckSweeps(state)).toEqual(isStuck ? ['s'] : []);
         });
       }),
       { numRuns: 100 },

@@ -26,14 +26,16 @@ export function runsOf({ runs }: Pick<Fleet, 'runs'>, sweep: string): RunSummary
 }
 
 /** Whether this sweep, or any (null), gets further runs without a request. */
-export function isGrowing({ status }: Fleet, sweep: string | null): boolean {
+export function isGrowing({ status }: Pick<Fleet, 'status'>, sweep: string | null): boolean {
   return status.growing?.some((group) => sweep === null || group.sweep === sweep) ?? false;
 }
 
 /** Whether none of these runs is up, and waiting ones cannot start without a user. */
-export function isOver(fleet: Fleet, runs: Iterable<RunSummary>): boolean {
+export function isOver(fleet: Pick<Fleet, 'status' | 'connection'>, runs: Iterable<RunSummary>): boolean {
   if (fleet.connection !== 'connected') return false;
-  const mayWait = (run: RunSummary) => run.state === 'held' || (run.state === 'queued' && run.retryAt === null);
-  for (const run of runs) if (!hasEnded(run.state) && !(fleet.status.settled && mayWait(run))) return false;
+  const { settled, stuck = [] } = fleet.status;
+  const mayWait = ({ state, retryAt, sweep }: RunSummary) =>
+    (settled || stuck.includes(sweep)) && (state === 'held' || (state === 'queued' && retryAt === null));
+  for (const run of runs) if (!hasEnded(run.state) && !mayWait(run)) return false;
   return true;
 }

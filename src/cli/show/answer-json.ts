@@ -2,7 +2,7 @@ import { type Answer, type AnsweredSetting, answerSentences } from '../../analys
 import type { GroupAnswer } from '../../analysis/answer/sweep-answers.js';
 
 /** An answer for scripts; the format is stable. `toldApart` null: there is no other setting, or none was run twice. */
-export function answerJson({ group, answer }: GroupAnswer): object {
+export function answerJson({ group, answer }: GroupAnswer) {
   const { candidates, broken, metric, goal, all, done, pending, silent } = answer;
   const [first, next] = candidates;
   return {
@@ -16,7 +16,7 @@ export function answerJson({ group, answer }: GroupAnswer): object {
   };
 }
 
-function settingJson({ parameters, median, interval, runs, broken, isTied }: AnsweredSetting): object {
+function settingJson({ parameters, median, interval, runs, broken, isTied }: AnsweredSetting) {
   return { parameters, median, interval, runs, broken, tied: isTied };
 }
 

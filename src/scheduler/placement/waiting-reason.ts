@@ -1,4 +1,4 @@
-import { gpuName, type RunId } from '../../base/ids.js';
+import { type GroupId, gpuName, type RunId } from '../../base/ids.js';
 import type { Outcome } from '../../base/outcome.js';
 import { nextDeadline } from '../lifecycle/deadlines.js';
 import { groupOf, unmetNeed } from '../queue/groups.js';
@@ -210,6 +210,25 @@ export function isIdle(state: SchedulerState, ids: Iterable<RunId>): boolean {
   if (state.intakes.length > 0) return false;
   for (const id of ids) if (canMove(state, state.runs.get(id)!)) return false;
   return true;
+}
+
+/** The sweeps of which runs wait, none is up, and none will be unless a user acts. None while runs are being added. */
+export function stuckSweeps(state: SchedulerState): string[] {
+  if (state.intakes.length > 0) return [];
+  const moving = new Set([...state.active].map((id) => sweepOf(id)));
+  for (const { id } of growingGroups(state)) moving.add(sweepOf(id));
+  const waiting = new Set<string>();
+  for (const group of state.groups.values()) {
+    const sweep = sweepOf(group.id);
+    if (group.waiting.size === 0 || moving.has(sweep)) continue;
+    waiting.add(sweep);
+    if (!isIdle(state, group.waiting)) moving.add(sweep);
+  }
+  return [...waiting].filter((sweep) => !moving.has(sweep));
+}
+
+function sweepOf(id: GroupId | RunId): string {
+  return id.slice(0, id.indexOf('/'));
 }
 
 function canMove(state: SchedulerState, run: Run): boolean {

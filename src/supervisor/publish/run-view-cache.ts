@@ -2,7 +2,7 @@ import type { TimeRange } from '../../analysis/forecast/time-range.js';
 import type { GroupId, RunId } from '../../base/ids.js';
 import type { FleetStatus, NodeStatus, RunSummary, SweepSummary } from '../../protocol/run-summary.js';
 import { growingGroups } from '../../scheduler/queue/open-groups.js';
-import { isSettled, waitingReason } from '../../scheduler/placement/waiting-reason.js';
+import { isSettled, stuckSweeps, waitingReason } from '../../scheduler/placement/waiting-reason.js';
 import { unmetRuns } from '../../scheduler/queue/queues.js';
 import type { Run } from '../../scheduler/run-state.js';
 import type { Group, SchedulerState } from '../../scheduler/state.js';
@@ -112,7 +112,8 @@ export class RunViewCache {
     const cpu = { slots: state.cpu.slots, busy: state.cpu.busy };
     const read = { recalled: unread() === 0, unread: unread() };
     const growing = growingGroups(state).map(growingSummary);
-    const further = growing.length === 0 ? {} : { growing };
+    const stuck = stuckSweeps(state);
+    const further = { ...(growing.length === 0 ? {} : { growing }), ...(stuck.length === 0 ? {} : { stuck }) };
     const cluster = nodes === null ? {} : { nodes: [...nodes] };
     return { settled: isSettled(state), ...read, ...further, cpu, gpus: gpus(), ...cluster, problem: problem() };
   }

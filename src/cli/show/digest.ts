@@ -1,0 +1,206 @@
+import { join } from 'node:path';
+import { type NextStep, nextSteps } from '../../analysis/answer/next-steps.js';
+import { answersOf, briefAnswer, type GroupAnswer } from '../../analysis/answer/sweep-answers.js';
+import { errorKinds, type FailureKind } from '../../analysis/failures/failure-kinds.js';
+import { healthText } from '../../analysis/health/finding.js';
+import { timeLeft } from '../../analysis/forecast/forecast.js';
+import { groupBy } from '../../base/group-by.js';
+import { hasEnded, isUnhealthy } from '../../base/run-words.js';
+import { gpuName } from '../../base/ids.js';
+import type { Fleet, FleetStatus, RunSummary, SweepSummary } from '../../client/fleet.js';
+import { runFiles } from '../../contract/files.js';
+import { computedFromSeeds } from '../../files/sweep-text.js';
+import { lastLines } from '../../logs/log-source.js';
+import { type ReportedFailure, reportedFailure } from '../../report/failures-of.js';
+import { lineText, shortened } from '../../text/display-text.js';
+import type { CommonOptions } from '../options.js';
+import { isGrowing, isOver, runsOf } from '../plain/watched-run.js';
+import { answerJson } from './answer-json.js';
+
+/** `held`: nothing starts until a user releases it. `blocked`: what waits needs runs that failed, or another machine. `ended`: not all are done. */
+type SweepState = 'running' | 'held' | 'blocked' | 'done' | 'ended';
+
+/** Something that is true of several runs, in words. `example`: the name of the first of them. */
+type Shared = { readonly words: string; readonly runs: number; readonly example: string };
+
+/** A kind of failure. `log`: the last lines of the output of its example; absent: they are of no other kind. */
+type DigestedFailure = ReportedFailure & { readonly log?: readonly string[] };
+
+/** All that a person or a program needs to know of a sweep at once. Times are in seconds. */
+export type Digest = {
+  readonly sweep: string;
+  readonly state: SweepState;
+  readonly counts: Readonly<Record<string, number>>;
+  readonly etaSeconds: number | null;
+  readonly etaRange: readonly [number, number] | null;
+  /** What keeps the supervisor from working; null: nothing does. */
+  readonly problem: string | null;
+  /** Whether the metrics of all ended runs have been read: if not, what depends on them may be missing or old. */
+  readonly read: boolean;
+  readonly slots: object;
+  readonly groups: readonly GroupDigest[];
+  readonly answers: readonly GroupAnswer[];
+  readonly failures: readonly DigestedFailure[];
+  /** Why runs wait, or are held, the most frequent reason first. */
+  readonly waiting: readonly Shared[];
+  readonly warnings: readonly Shared[];
+  readonly next: readonly NextStep[];
+};
+
+type GroupDigest = {
+  readonly name: string;
+  readonly title: string | null;
+  readonly counts: Readonly<Record<string, number>>;
+  /** The number of runs until which it gets further ones; null: it gets none. */
+  readonly growsTo: number | null;
+};
+
+/** Lines of a log that are told. */
+const LOG_LINES = 5;
+
+/** The part of a fleet that a digest is made of. */
+type DigestedFleet = Pick<Fleet, 'sweeps' | 'runs' | 'status' | 'connection'>;
+
+export function digestOf(fleet: DigestedFleet, summary: SweepSummary, { runs: directory }: CommonOptions): Digest {
+  const { name, groups } = summary;
+  const runs = runsOf(fleet, name);
+  const left = timeLeft(fleet, runs, Date.now());
+  const { answers } = answersOf(runs, summary, { fromSeeds: computedFromSeeds(summary.directory) });
+  return {
+    sweep: name,
+    state: stateOf(fleet, name, runs),
+    counts: countsOf(runs),
+    etaSeconds: left === null ? null : Math.round(left.middle),
+    etaRange: left === null ? null : [Math.floor(left.low), Math.ceil(left.high)],
+    problem: fleet.status.problem,
+    read: fleet.status.recalled,
+    slots: slotsDigest(fleet.status),
+    groups: groups.map((group) => ({
+      name: group.name,
+      title: group.title,
+      counts: countsOf(runs.filter((run) => run.group === group.name)),
+      growsTo: capOf(fleet, name, group.name) ?? null,
+    })),
+    answers,
+    failures: errorKinds(runs).map(digestedFailure),
+    waiting: shared(runs, ({ state, reason }) => (state === 'queued' || state === 'held' ? reason : null)),
+    warnings: shared(runs, (run) => run.warning ?? (isUnhealthy(run) ? healthText(run) : null)),
+    next: nextSteps(name, runs, answers, directory === undefined ? [] : ['--runs', directory]),
+  };
+}
+
+function stateOf(fleet: DigestedFleet, sweep: string, runs: readonly RunSummary[]): SweepState {
+  const has = (...states: RunSummary['state'][]) => runs.some(({ state }) => states.includes(state));
+  if (isGrowing(fleet, sweep)) return 'running';
+  if (runs.every(({ state }) => hasEnded(state))) return has('failed', 'killed', 'lost') ? 'ended' : 'done';
+  if (!isOver(fleet, runs)) return 'running';
+  return has('held') ? 'held' : 'blocked';
+}
+
+/** The final number of runs in a group that grows. */
+function capOf({ status }: DigestedFleet, sweep: string, group: string): number | undefined {
+  return status.growing?.find((growing) => growing.sweep === sweep && growing.group === group)?.cap;
+}
+
+function countsOf(runs: readonly RunSummary[]): Record<string, number> {
+  return Object.fromEntries([...groupBy(runs, ({ state }) => state)].map(([state, own]) => [state, own.length]));
+}
+
+/** `up`: number of runs on a GPU; `slots --json` has all that is known of it. */
+function slotsDigest({ cpu, gpus }: FleetStatus): object {
+  return { cpu, gpus: gpus.map(({ index, runs, drained }) => ({ gpu: gpuName(index), up: runs.length, drained })) };
+}
+
+function digestedFailure(kind: FailureKind<RunSummary>, place: number): DigestedFailure {
+  const reported = reportedFailure(kind);
+  if (place > 0) return reported;
+  return { ...reported, log: lastLines(join(kind.runs[0]!.directory, runFiles.log), LOG_LINES) };
+}
+
+/** The runs by what is true of them; null: nothing. The most frequent first. */
+function shared(runs: readonly RunSummary[], wordsOf: (run: RunSummary) => string | null): Shared[] {
+  const told = runs.filter((run) => (wordsOf(run) ?? '') !== '');
+  return [...groupBy(told, (run) => lineText(wordsOf(run)!))]
+    .map(([words, own]) => ({ words, runs: own.length, example: own[0]!.name }))
+    .sort((a, b) => b.runs - a.runs);
+}
+
+/** How much of a digest is told: numbers of entries of its lists, and of characters of a text. */
+type Room = {
+  readonly groups: number;
+  readonly answers: number;
+  readonly kinds: number;
+  readonly lines: number;
+  readonly gpus: number;
+  readonly characters: number;
+};
+
+/** From much to little; the first that fits is taken. */
+const rooms: readonly Room[] = [
+  { groups: 12, answers: 4, kinds: 3, lines: LOG_LINES, gpus: 16, characters: 240 },
+  { groups: 8, answers: 3, kinds: 3, lines: 3, gpus: 8, characters: 120 },
+  { groups: 4, answers: 2, kinds: 2, lines: 2, gpus: 8, characters: 80 },
+  { groups: 2, answers: 1, kinds: 1, lines: 1, gpus: 2, characters: 60 },
+  { groups: 0, answers: 0, kinds: 1, lines: 0, gpus: 0, characters: 40 },
+];
+
+/** Limit on a digest as it is printed, in bytes. */
+export const DIGEST_BYTES = 4000;
+
+/** A digest for programs, however many runs there are; the format is stable. `leftOut`: how many entries of each list are not told. */
+export function digestJson(digest: Digest): object {
+  const told = rooms.map((room) => () => digestIn(digest, room));
+  const fitting = told.find((digested) => Buffer.byteLength(JSON.stringify(digested(), null, 2)) <= DIGEST_BYTES);
+  return (fitting ?? told.at(-1)!)();
+}
+
+function digestIn(digest: Digest, { groups, answers, kinds, lines, gpus, characters }: Room): object {
+  const leftOut: Record<string, number> = {};
+  const first = <Entry>(list: string, all: readonly Entry[], most: number): readonly Entry[] => {
+    if (all.length > most) leftOut[list] = all.length - most;
+    return all.slice(0, most);
+  };
+  const { slots, failures, ...rest } = digest;
+  const { gpus: all } = slots as { gpus: readonly object[] };
+  const told = {
+    ...rest,
+    slots: { ...slots, gpus: first('gpus', all, gpus) },
+    groups: first('groups', digest.groups, groups),
+    answers: first('answers', digest.answers, answers).map(briefly),
+    failures: first('failures', failures, kinds).map(({ log, ...kind }) =>
+      log === undefined ? kind : { ...kind, log: lines === 0 ? [] : log.slice(-lines) },
+    ),
+    waiting: first('waiting', digest.waiting, kinds),
+    warnings: first('warnings', digest.warnings, kinds),
+  };
+  const { next, sweep, ...shortened } = { ...told, leftOut };
+  return { version: 1, sweep, ...(withShortTexts(shortened, characters) as object), next };
+}
+
+/** An answer without the list of all settings, which `best --json` has. `tied`: number of settings that may be as good as the best. */
+function briefly(answer: GroupAnswer): object {
+  const { best, runnerUp, candidates, broken, sentences, ...brief } = answerJson(answer);
+  return {
+    ...brief,
+    ...{
+      settings: candidates.length + broken.length,
+      tied: candidates.slice(1).filter(({ tied }) => tied === true).length,
+    },
+    ...{ best: withoutNames(best), runnerUp: withoutNames(runnerUp) },
+    sentence: briefAnswer(answer.answer) ?? sentences[0] ?? null,
+  };
+}
+
+/** `n`: number of its runs that have a value. */
+function withoutNames(setting: ReturnType<typeof answerJson>['best']): object | null {
+  if (setting === null) return null;
+  const { parameters, median, interval, runs, broken } = setting;
+  return { parameters, median, interval, n: runs.length, broken };
+}
+
+function withShortTexts(value: unknown, most: number): unknown {
+  if (typeof value === 'string') return shortened(value, most);
+  if (Array.isArray(value)) return value.map((each) => withShortTexts(each, most));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withShortTexts(each, most)]));
+}
