@@ -281,11 +281,11 @@ class DrGrpo implements Training {
       substeps: 1,
       offPolicy: config.ppo_epochs > 1,
       microbatch: config.microbatch_size * config.num_generations,
-      afterPass: async (datums, { logprobs }) => {
+      afterPass: async (datums, { logprobs, loss }) => {
         const own = logRatiosOf(datums, logprobs);
         for (const ratio of own) seen.ratios.push(ratio);
         if (config.save_ratios) this.#files!.addRatios(step, own);
-        await seen.probes?.see();
+        await seen.probes?.see(datums, loss);
       },
     };
   }

@@ -1,5 +1,8 @@
 import type { Engine, Floats } from '../engine/engine.js';
+import { deviation } from '../../analysis/statistics.js';
+import type { Datum } from '../service/service.js';
 import { noiseOfMicrobatches, type NoiseTerms } from './gradient-noise.js';
+import { effectiveSampleSize } from './importance-sampling.js';
 import { dot } from './vectors.js';
 
 /**
@@ -39,5 +42,28 @@ export class NoiseProbe {
       dot(sum!, sum!),
       examples,
     );
+  }
+}
+
+/** The noise of the loss of an optimizer step, which is a sum over answers that have weights: what its microbatches say of it. */
+export class LossProbe {
+  #weights: number[] = [];
+  #losses: number[] = [];
+
+  /** To be called with each microbatch. @param loss Its part of the sum. */
+  see(datums: readonly Pick<Datum, 'weights'>[], loss: number): void {
+    for (const { weights } of datums) this.#weights.push(Math.max(...Array.from(weights)));
+    this.#losses.push(loss);
+  }
+
+  /**
+   * Of the step whose microbatches were seen, which are then forgotten. `ess`: how many answers of equal weight would be as many.
+   * `error`: the standard error of the loss; null of one microbatch.
+   */
+  take(): { readonly ess: number; readonly error: number | null } {
+    const [weights, losses] = [this.#weights, this.#losses];
+    [this.#weights, this.#losses] = [[], []];
+    const spread = deviation(losses);
+    return { ess: effectiveSampleSize(weights), error: spread && Math.sqrt(losses.length) * spread };
   }
 }

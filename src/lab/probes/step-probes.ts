@@ -11,12 +11,13 @@ import { taskOf } from '../rollouts/batches.js';
 import { rollOut, type Rollout } from '../rollouts/rollouts.js';
 import type { Row } from '../run/metrics-file.js';
 import type { EngineService } from '../service/engine-service.js';
+import type { Datum } from '../service/service.js';
 import { entropyDerivatives } from './entropy-derivative.js';
 import { entropyEstimates, total, type ScoredSequence } from './entropy-estimates.js';
 import { cosineSummary, fisherKernel } from './fisher-kernel.js';
 import { NoiseAverage, noiseOfTwoSizes, noiseScale, type NoiseTerms } from './gradient-noise.js';
 import { entropyChange } from './importance-sampling.js';
-import { NoiseProbe } from './noise-probe.js';
+import { LossProbe, NoiseProbe } from './noise-probe.js';
 import { promptGradients, rewardedBatch } from './prompt-gradients.js';
 import { batchOf, gradientOf, partOf, scoresOf, type Batch } from './scored-batch.js';
 import { adamUpdate } from './update-vector.js';
@@ -74,6 +75,7 @@ export class StepProbes {
   readonly #average: NoiseAverage;
   readonly #averageOfTwo: NoiseAverage;
   readonly #noise: NoiseProbe;
+  readonly #loss = new LossProbe();
   #before: Before | null = null;
   #gradient: Floats | null = null;
 
@@ -105,8 +107,12 @@ export class StepProbes {
     };
   }
 
-  async see(): Promise<void> {
-    if (this.#has('gns')) await this.#noise.see();
+  /** @param loss Of these datums, a part of the step's. */
+  async see(datums: readonly Datum[], loss: number): Promise<void> {
+    if (this.#has('gns')) {
+      this.#loss.see(datums, loss);
+      await this.#noise.see();
+    }
     if (this.#before !== null) this.#gradient = await this.#player.service.engine.gradient();
   }
 
@@ -145,8 +151,14 @@ export class StepProbes {
   }
 
   #noiseRow(): Row {
-    const terms = this.#has('gns') ? this.#noise.take(this.#options.microbatch) : null;
-    return terms === null ? {} : noiseRow('gns', terms, this.#average);
+    if (!this.#has('gns')) return {};
+    const terms = this.#noise.take(this.#options.microbatch);
+    const { ess, error } = this.#loss.take();
+    return {
+      ...(terms !== null && noiseRow('gns', terms, this.#average)),
+      gns_ess: ess,
+      ...(error !== null && { gns_loss_error: error }),
+    };
   }
 
   /** From prompts by themselves, and the mean of as many others: none of them is one that the step learns from. */

@@ -67,6 +67,10 @@ describe('Dr. GRPO', () => {
     for (const terms of ['gns', 'gns_two_sizes'])
       expect(rows.some((row) => Number.isFinite(row[`${terms}_tr_sigma`]))).toBe(true);
     rows.slice(0, -1).forEach((row) => expect(row['ratio_mean']).toBe(1));
+    // Of six prompts with eight answers each, whose longest ones have one token to four.
+    for (const { gns_ess: ess } of rows.filter((row) => row['gns_tr_sigma'] !== undefined))
+      expect(ess).toSatisfy((answers: number) => answers > 12 && answers < 48.001);
+    expect(rows.some((row) => row['gns_loss_error']! > 0)).toBe(true);
     const measuredRow = rows.find((row) => Number.isFinite(row['fisher/other_prompt']))!;
     for (const name of ['fisher/same_prompt', 'fisher/other_prompt'])
       expect(Math.abs(measuredRow[name]!)).toBeLessThanOrEqual(1);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { noiseOfMicrobatches } from '../../../src/lab/probes/gradient-noise.js';
-import { NoiseProbe } from '../../../src/lab/probes/noise-probe.js';
+import { LossProbe, NoiseProbe } from '../../../src/lab/probes/noise-probe.js';
 import { dot } from '../../../src/lab/probes/vectors.js';
 import { groupsOf, oddShape, slopes, trainedLooking } from '../engine/models.js';
 
@@ -38,5 +38,28 @@ describe('the noise of a step', () => {
     expect(found.signal / expected.signal).toBeCloseTo(1, 4);
     expect(found.noise / expected.noise).toBeCloseTo(1, 4);
     expect(probe.take(3)).toBeNull();
+  });
+});
+
+describe('the noise of the loss of a step', () => {
+  const answers = (...weights: number[]) => weights.map((weight) => ({ weights: [0, weight, weight] }));
+
+  it('is said by how unequal the weights of its answers are, and by how its microbatches differ', () => {
+    const probe = new LossProbe();
+    // Two answers each of two prompts, whose longest have three tokens and two.
+    probe.see(answers(1 / 6, 1 / 6), 0.1);
+    probe.see(answers(1 / 4, 1 / 4), 0.3);
+    const { ess, error } = probe.take();
+    expect(ess).toBeCloseTo(3.846154, 6);
+    // The sum of two numbers that deviate by 0.2/√2 each.
+    expect(error).toBeCloseTo(0.2, 12);
+  });
+
+  it('has no error of one microbatch, and forgets the step before', () => {
+    const probe = new LossProbe();
+    probe.see(answers(1, 9), 1);
+    probe.take();
+    probe.see(answers(0.5, 0.5, 0.5), 1);
+    expect(probe.take()).toEqual({ ess: 3, error: null });
   });
 });
