@@ -157,3 +157,24 @@ describe('`report SWEEP --claims`', () => {
     expect(page('docs/claims.md')).toMatch(/episodes over examples, N = 64 \| 40 \[/);
   });
 });
+
+describe('a difference of two settings', () => {
+  const { at, run } = workplace();
+
+  it('is that of the runs of the same seeds, with its interval', async () => {
+    mkdirSync(at('runs'));
+    const rewards = { 0: [0.1, 0.5, 0.9, 0.3], 1: [0.2, 0.6, 1, 0.4, 7] };
+    const facts = Object.entries(rewards).flatMap(([k, values]) =>
+      values.map((reward, seed): Facts => {
+        return { name: `k${k}-s${seed}`, parameters: { k: Number(k), seed }, rows: [{ step: 1, reward }] };
+      }),
+    );
+    sweepIn(at('runs/pairs'), facts, 'metrics: { show: [reward] }\ncommand: ["true"]\n');
+    const sections = storedSections((await run('report', 'pairs', '--json')).out);
+    const told = (of: string, less: string) =>
+      measured({ kind: 'difference', group: 'main', metric: 'reward', of, less }, sections);
+    const tenth = expect.closeTo(0.1, 9) as number;
+    expect(told('k=1', 'k=0')).toEqual({ value: tenth, interval: [tenth, tenth], n: 4 });
+    expect(told('k=2', 'k=0')).toBeNull();
+  });
+});

@@ -7,7 +7,7 @@ import {
   rowIntervals,
 } from '../../analysis/study/memory-intervals.js';
 import { wilson95 } from '../../analysis/study/proportion.js';
-import { meanEstimate } from '../../analysis/study/metric-intervals.js';
+import { difference, type MeanEstimate, meanEstimate, type Result } from '../../analysis/study/metric-intervals.js';
 import type { MemoryRow } from '../../analysis/memory-summary.js';
 import { settingText } from '../metric-columns.js';
 import { resultsOf } from '../metric-tests.js';
@@ -30,7 +30,11 @@ export type Measure =
   | { readonly kind: 'episodes over examples' | 'updates over updates'; readonly of: RowKey; readonly over: RowKey }
   | { readonly kind: 'ratio'; readonly of: RowKey; readonly over: RowKey }
   | { readonly kind: 'exponent'; readonly condition: string; readonly bins?: number }
-  | { readonly kind: 'mean'; readonly group: string; readonly setting?: string; readonly metric: string };
+  | { readonly kind: 'mean'; readonly group: string; readonly setting?: string; readonly metric: string }
+  | ({ readonly kind: 'difference'; readonly group: string; readonly metric: string } & Settings);
+
+/** Two settings of a group, by runs of the same seeds. */
+type Settings = { readonly of: string; readonly less: string };
 
 /** Null: these runs do not have it, or not yet. */
 export function measured(measure: Measure, sections: readonly Section[]): Quantity | null {
@@ -48,7 +52,11 @@ export function measured(measure: Measure, sections: readonly Section[]): Quanti
     case 'exponent':
       return exponentOf(measure, sections);
     case 'mean':
-      return meanOf(measure, sections);
+      return ofMean(meanEstimate(valuesOf(measure, measure.setting, sections)));
+    case 'difference': {
+      const { of, less } = measure;
+      return ofMean(difference(valuesOf(measure, of, sections), valuesOf(measure, less, sections)));
+    }
   }
 }
 
@@ -87,14 +95,19 @@ function exponentOf(asked: Extract<Measure, { kind: 'exponent' }>, sections: rea
   return null;
 }
 
-function meanOf(
-  { group, setting, metric }: Extract<Measure, { kind: 'mean' }>,
+/** The values of a metric that stand for the runs of a setting; of the first one, where none is asked for. */
+function valuesOf(
+  { group, metric }: { readonly group: string; readonly metric: string },
+  setting: string | undefined,
   sections: readonly Section[],
-): Quantity | null {
+): Result[] {
   const section = sections.find((each) => each.group === group);
-  if (section?.kind !== 'metrics') return null;
+  if (section?.kind !== 'metrics') return [];
   const row = section.rows.find((each) => setting === undefined || settingText(each) === setting);
-  const estimate = row === undefined ? null : meanEstimate(resultsOf(row, metric));
+  return row === undefined ? [] : resultsOf(row, metric);
+}
+
+function ofMean(estimate: MeanEstimate | null): Quantity | null {
   return estimate && { value: estimate.mean, interval: estimate.interval, n: estimate.runs };
 }
 
