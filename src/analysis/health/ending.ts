@@ -81,6 +81,8 @@ function noiseOfFew(values: readonly number[]): number {
 const EXPLODED = 1e3;
 /** The factor where its values alone, or those of its siblings alone, show it. */
 const FAR = 1e6;
+/** Values below are 0 and what rounding adds to it, as the loss of a policy is before its first step. */
+const ROUNDING = 1e-12;
 /** Share of the gain that must be lost: for a metric that should be large, and for any metric where siblings kept theirs. */
 const COLLAPSED = 0.75;
 const ALONE = 0.5;
@@ -167,7 +169,7 @@ function hasExploded(ending: Ending, others: Others | null): boolean {
 
 /** Siblings do not excuse it: where most of a group explodes, the least of these is no better for it. */
 function isFarFromFirst({ first, tail }: Ending): boolean {
-  return first !== 0 && Math.abs(tail) > FAR * Math.abs(first);
+  return Math.abs(first) > ROUNDING && Math.abs(tail) > FAR * Math.abs(first);
 }
 
 function hasFallenBack(ending: Ending, others: Others | null): boolean {

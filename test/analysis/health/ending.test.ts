@@ -152,6 +152,10 @@ describe('a run that is judged by its accuracy, and has a loss', () => {
     expect(word(both(line(40, 0.2, 0.9), [...line(20, 2, 0.5), ...line(20, 0.5, 4)]))).toBeNull();
   });
 
+  it('is well where its loss is that of a policy: 0 and what rounding adds to it at first, then a pull that grows', () => {
+    expect(word(both(line(40, 0.2, 0.9), [1.7e-16, ...line(39, 0.003, 0.02)]))).toBeNull();
+  });
+
   it('has collapsed where its accuracy alone did', () => {
     expect(word(both([...line(30, 0.1, 0.9), ...line(10, 0.9, 0.1)], line(40, 2, 0.1)))).toBe('collapsed');
   });
