@@ -168,6 +168,6 @@ function estimateText(estimate: MeanEstimate | null): string {
 
 /** Explanations of the columns of metrics. */
 export const metricTestNotes = [
-  'Means of the values that stand for runs, in brackets 95 % by bootstrap over base models (the runs of the sweep that runs started from), then over the runs on each. A mode of which all settings have the same values is shown once.',
+  'Means of the values that stand for runs, in brackets 95 %: by bootstrap over base models (the runs of the sweep that runs started from), then over the runs on each; by Student’s t where all started from one. A mode of which all settings have the same values is shown once.',
   'difference: mean over pairs of runs of the same seeds and base model. bases alike: of how many bases the runs differ, on average, in the direction of the mean. p: signed ranks of the pairs, exact; Holm: adjusted for all differences of the metric in the table.',
 ];

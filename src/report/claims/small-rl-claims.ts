@@ -1,5 +1,5 @@
 import type { Claim, Figure } from './claim.js';
-import type { Measure } from './measures.js';
+import { lessOf, meanOf, share } from './figures.js';
 import type { Cell } from './published.js';
 
 const learning = 'sweeps/small-rl/learning.yaml';
@@ -26,10 +26,6 @@ const before = (column: string): Cell => ({
   row: { training: 'before the training' },
 });
 
-const share = (what: string, kind: 'at most' | 'at least', value: number, published: Cell): Figure => ({
-  ...{ what, unit: '', expected: { kind, value }, published },
-});
-
 /** The reward of a task at the end, by the pull. */
 const rewardAtEnd = (reward: string, beta: string, kind: 'at most' | 'at least', value: number): Figure =>
   share(`reward at the end, ${reward}, beta ${beta}`, kind, value, learnt(reward, beta, 'reward at the end'));
@@ -41,7 +37,8 @@ const alikeness = (reward: string, beta: string, kind: 'at most' | 'at least', v
 const task = 'task (`sl10`)';
 const words = ['"afraid"', '"little"'];
 
-const rewardOf = (setting: string): Measure => ({ kind: 'mean', group: 'runs', setting, metric: 'reward' });
+/** Of the runs of a sweep. */
+const rewardAfter = { group: 'runs', metric: 'reward' };
 
 const claims: Omit<Claim, 'document'>[] = [
   {
@@ -127,17 +124,13 @@ const claims: Omit<Claim, 'document'>[] = [
       by: 'sweep',
       sweep: 'sweeps/small-rl/generations.yaml',
       figures: [
-        {
-          ...{ what: 'reward at the end, 16 completions', unit: '', expected: { kind: 'at least', value: 0.9 } },
-          measure: rewardOf('16 completions'),
-        },
-        {
-          ...{ what: 'reward at the end, 4 completions', unit: '', expected: { kind: 'at most', value: 0.9 } },
-          measure: rewardOf('4 completions'),
-        },
+        meanOf(rewardAfter, 'reward at the end', '16 completions', { kind: 'at least', value: 0.9 }),
+        ...['4 completions', '8 completions'].map((fewer) =>
+          meanOf(rewardAfter, 'reward at the end', fewer, { kind: 'at most', value: 0.9 }),
+        ),
       ],
     },
-    note: 'Why not tried: it is as many runs as those of learning.yaml, which took 25 minutes.',
+    note: 'In batches of one size, by a model of 218,000 weights. All of 15 runs learn and none falls apart: fewer completions earn less, and their seeds differ no more.',
   },
   {
     claim: 'Batch 32, learning rate 1e-5 and 2,000 steps are good settings.',
@@ -152,10 +145,13 @@ const claims: Omit<Claim, 'document'>[] = [
     claim: 'Four times the batch at four times the rate needs 2.7 times less time.',
     section: 'GPU / Concurrency',
     tried: {
-      by: 'nothing',
-      why: 'It is a claim of time on a GPU; the steps alone could be counted here.',
-      command: grid('batch_size=32,128 lr=1e-4,4e-4'),
+      by: 'sweep',
+      sweep: 'sweeps/small-rl/batch-size.yaml',
+      figures: [
+        lessOf(rewardAfter, 'reward at the end', ['batch 128', 'batch 32'], { kind: 'at least', value: -0.02 }),
+      ],
     },
+    note: 'Counted in steps: 108 of the small batch beside 40 of the large one.',
   },
   {
     claim:
@@ -232,7 +228,3 @@ const claims: Omit<Claim, 'document'>[] = [
 
 /** What small-rl claims. */
 export const smallRlClaims: readonly Claim[] = claims.map((claim) => ({ ...claim, document: 'small-rl' }));
-
-function grid(axes: string): string {
-  return `npx memrl-tui grid seed=0..4 ${axes} -- memrl grpo model=runs/base reward=happy_binary max_steps=300 max_completion_length=64`;
-}

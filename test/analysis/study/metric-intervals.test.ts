@@ -16,6 +16,12 @@ describe('the mean of a metric', () => {
     expect(width(nested)).toBeGreaterThan(1.2 * width(alone));
   });
 
+  it('has that of Student’s t where all runs hang on one base model: the bootstrap of five would cover 84 %', () => {
+    const { interval } = meanEstimate([0, 1, 2, 3, 4].map((value) => ({ pair: null, base: 'w', value })))!;
+    const half = 2.7764 * Math.sqrt(2.5 / 5);
+    expect(interval).toEqual([expect.closeTo(2 - half, 3), expect.closeTo(2 + half, 3)]);
+  });
+
   it('has no interval of one run, and is nothing of none', () => {
     expect(meanEstimate(results([4]))).toEqual({ mean: 4, interval: null, runs: 1, bases: 1 });
     expect(meanEstimate([])).toBeNull();
