@@ -6,6 +6,7 @@
  * `Painted`, and their sequences are added here. Output to anything but a terminal gets the same text; only output for other
  * programs (`printJson`, `printData`) is left unchanged, within the rules of its format.
  */
+import type { Readable } from 'node:stream';
 import { createInterface } from 'node:readline/promises';
 import { terminalJson, terminalText } from '../text/display-text.js';
 import { own } from './ports.js';
@@ -62,10 +63,10 @@ export function printPart(text: string | Painted): void {
   write(safePiece(text));
 }
 
-/** Prints a message to stderr. */
+/** Prints a message to stderr. The terminal may be that of another host, which returns at no newline. */
 export function remark(line: Line): void {
   try {
-    own().stderr.write(`${safeLine(line)}\n`);
+    own().stderr.write(`${safeLine(line)}${own().stderr.isTTY ? '\r' : ''}\n`);
   } catch {
     // stderr is closed, so nobody reads it.
   }
@@ -90,6 +91,16 @@ export function printed(): Promise<void> {
 export function printBytes(bytes: Uint8Array): void {
   if (isTerminal()) throw new Error('Raw bytes may not be written to a terminal.');
   write(bytes);
+}
+
+/** Passes on unchanged what a program prints that has this terminal, or these pipes, as its own. */
+export function passOn(output: Readable): void {
+  output.pipe(own().stdout, { end: false });
+}
+
+/** The same beside the output. */
+export function remarkBytes(bytes: Uint8Array): void {
+  own().stderr.write(bytes);
 }
 
 /** Asks the user at the terminal; empty: there is no answer. */

@@ -1,7 +1,7 @@
 import { connect as connectSocket, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
-import { errorText } from '../base/user-error.js';
+import { errorText, UserError } from '../base/user-error.js';
 import { supervisorFiles } from '../contract/files.js';
 import { SupervisorLock } from '../contract/supervisor-lock.js';
 import { checkRunsDirectory, socketProblem } from '../files/private-folder.js';
@@ -13,7 +13,7 @@ import { type ClientMessage, PROTOCOL_VERSION, ServerMessage } from '../protocol
 type ConnectionListener = {
   /** Messages that arrived together, in order. */
   heard: (messages: readonly ServerMessage[]) => void;
-  /** `problem`: the message that could not be understood and ended the connection, or null. */
+  /** `problem`: what came that could not be understood and ended the connection, or null. */
   ended: (problem: Error | null) => void;
 };
 
@@ -37,8 +37,11 @@ export class Connection {
         socket.destroy();
       }
     });
-    // The cause does not matter: whatever it was, the connection is over.
-    socket.on('error', () => socket.destroy());
+    // Of a socket the cause does not matter: whatever it was, the connection is over.
+    socket.on('error', (error) => {
+      problem ??= error instanceof UserError ? error : null;
+      socket.destroy();
+    });
     socket.on('close', () => listener.ended(problem));
     if (socket.destroyed) setImmediate(() => listener.ended(null));
     socket.resume();

@@ -1,10 +1,14 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import type { ChildProcessByStdio } from 'node:child_process';
 import { Duplex, type Readable, type Writable } from 'node:stream';
 import * as z from 'zod';
 import { LineSplitter } from '../base/line-splitter.js';
 import { UserError } from '../base/user-error.js';
+import { LONGEST_LINE } from '../protocol/codec.js';
 import { type HostOrder, wireMarks, WIRE_VERSION } from '../protocol/host-order.js';
-import { type Host, hostProblem, sshArguments } from './host.js';
+import { lineText, shortened } from '../text/display-text.js';
+import { sizeText } from '../text/numbers.js';
+import { type Host, hostProblem } from './host.js';
+import { type HostLogin, startSsh } from './host-login.js';
 
 type Ssh = ChildProcessByStdio<Writable, Readable, Readable>;
 
@@ -14,10 +18,20 @@ const usual = ['-T', '-C', '-o', 'ConnectTimeout=10', '-o', 'ServerAliveInterval
 const unattended = ['-o', 'BatchMode=yes'];
 
 /** `program`: directory of this program. `tell`: tells the person, who waits, a line; null: nobody is asked or told. */
-export type LinkTools = { readonly program: string; readonly tell: ((line: string) => void) | null };
+export type LinkTools = {
+  readonly program: string;
+  readonly tell: ((line: string) => void) | null;
+  readonly environment: NodeJS.ProcessEnv;
+};
+
+/** Of a line from a host, and of what ssh and the host say beside it, in bytes. */
+const LONGEST_ANSWER = 4 * LONGEST_LINE;
+const MOST_WORDS = 4096;
 
 /** What arrives beside the words of the supervisor: answers to questions, as JSON. */
 type LinkListener = { readonly answered: (line: string) => void };
+
+type Greeted = { readonly host: Host; readonly tools: LinkTools; readonly login: HostLogin };
 
 const Greeting = z.object({ wire: z.number(), version: z.string() });
 const Refusal = z.object({ problem: z.string(), fix: z.string() });
@@ -37,11 +51,13 @@ export class HostLink {
       read: () => undefined,
       write: (chunk: Buffer, _encoding, done) =>
         void ssh.stdin.write(`${wireMarks.supervisor}${chunk.toString()}`, done),
-      destroy: (_error, done) => {
+      destroy: (error, done) => {
         this.close();
-        done(null);
+        done(error);
       },
     });
+    // Whoever waits for it hears of it by the promise.
+    this.supervisor.on('error', () => undefined);
   }
 
   /** Sends a question, as JSON. */
@@ -49,23 +65,25 @@ export class HostLink {
     if (this.#ssh.stdin.writable) this.#ssh.stdin.write(`${wireMarks.files}${line}\n`);
   }
 
-  /** Ends ssh, and with it what it started on the host. */
+  /** Ends ssh, and with it what it started on the host. Somebody else may hold its pipes open for longer. */
   close(): void {
-    this.#ssh.stdin.destroy();
+    for (const pipe of [this.#ssh.stdin, this.#ssh.stdout, this.#ssh.stderr]) pipe.destroy();
     this.#ssh.kill();
   }
 
-  hear(lines: readonly string[], listener: LinkListener): void {
+  /** Returns whether the supervisor has said something in these lines. */
+  hear(lines: readonly string[], listener: LinkListener): boolean {
     const told = lines.filter((line) => line.startsWith(wireMarks.supervisor)).map((line) => `${line.slice(1)}\n`);
     if (told.length > 0) this.supervisor.push(told.join(''));
     for (const line of lines) if (line.startsWith(wireMarks.files)) listener.answered(line.slice(1));
+    return told.length > 0;
   }
 }
 
 /**
- * Carries out a window order on a host. Resolves once the program there has said hello; what a login prints before is skipped.
+ * Carries out a window order on a host. Resolves once the supervisor there has said hello; what a login prints before is skipped.
  *
- * @throws {UserError} When the host cannot be reached, the program is not there, or does not speak this version's language.
+ * @throws {UserError} When the host cannot be reached or is silent, the program is not there, or does not speak this version's language.
  */
 export function openHostLink(
   order: HostOrder,
@@ -74,33 +92,63 @@ export function openHostLink(
   listener: LinkListener,
 ): Promise<HostLink> {
   const options = tools.tell === null ? [...usual, ...unattended] : usual;
-  const ssh = spawn('ssh', sshArguments(order, host, options), { stdio: ['pipe', 'pipe', 'pipe'] });
-  const link = new HostLink(ssh);
+  const shown = { tell: tools.tell, said: () => said(), printed: null, isAsked: false };
+  const { ssh, login } = startSsh<Writable, Readable>(
+    order,
+    host,
+    { options, stdio: ['pipe', 'pipe'], env: tools.environment },
+    shown,
+  );
   const said = lastWords(ssh.stderr);
+  const link = new HostLink(ssh);
   return new Promise((resolve, reject) => {
-    const lines = new LineSplitter();
-    let isGreeted = false;
-    ssh.stdout.on('data', (chunk: Buffer) => {
-      const heard = lines.push(chunk);
-      if (isGreeted) return link.hear(heard, listener);
-      for (const line of heard) if (line.startsWith(wireMarks.told)) tools.tell?.(line.slice(1));
-      const refusal = heard.map((line) => read(Refusal, wireMarks.refused, line)).find((found) => found !== null);
-      if (refusal !== undefined) reject(new UserError(`${host.name}: ${refusal.problem}`, refusal.fix));
-      const at = heard.findIndex((line) => read(Greeting, wireMarks.greeting, line) !== null);
-      if (at < 0) return;
-      isGreeted = true;
-      const { wire, version } = read(Greeting, wireMarks.greeting, heard[at]!)!;
-      if (wire !== WIRE_VERSION) reject(otherWire(host, version, tools.program));
-      else resolve(link);
-      link.hear(heard.slice(at + 1), listener);
+    hearHost({ host, tools, login }, link, listener, () => resolve(link));
+    login.on('error', (problem) => {
+      reject(problem);
+      link.supervisor.destroy(problem);
     });
     ssh.stdin.on('error', () => undefined);
     ssh.on('error', (cause) => reject(sshProblem(cause)));
-    ssh.on('close', (code) => {
+    const end = (code: number | null) => {
       link.supervisor.destroy();
       reject(hostProblem(code, host, tools.program, said()) ?? hasEnded(host, said()));
-    });
+    };
+    ssh.on('close', (code) => void login.over().then(() => end(code)));
   });
+}
+
+/** Passes on what the host says from its hello on. `isUp`: is called when the supervisor there has said something. */
+function hearHost(greeted: Greeted, link: HostLink, listener: LinkListener, isUp: () => void): void {
+  const { host, login } = greeted;
+  const lines = new LineSplitter();
+  let isGreeted = false;
+  login.on('data', (chunk: Buffer) => {
+    let heard = lines.push(chunk);
+    if (lines.unfinished > LONGEST_ANSWER) return login.destroy(endlessLine(host, chunk));
+    if (!isGreeted) {
+      const at = greetingAt(heard, greeted);
+      isGreeted = at >= 0;
+      heard = isGreeted ? heard.slice(at + 1) : [];
+    }
+    if (!link.hear(heard, listener)) return;
+    login.isThere();
+    isUp();
+  });
+}
+
+/** Where the program there says hello in these lines; -1: not yet. What it says before is told to the person. */
+function greetingAt(lines: readonly string[], { host, tools, login }: Greeted): number {
+  for (const line of lines.filter((each) => each.startsWith(wireMarks.told))) {
+    tools.tell?.(line.slice(1));
+    login.goesOn();
+  }
+  const refusal = lines.map((line) => read(Refusal, wireMarks.refused, line)).find((found) => found !== null);
+  if (refusal !== undefined) login.destroy(new UserError(`${host.name}: ${refusal.problem}`, refusal.fix));
+  const at = lines.findIndex((line) => read(Greeting, wireMarks.greeting, line) !== null);
+  if (at < 0) return at;
+  const { wire, version } = read(Greeting, wireMarks.greeting, lines[at]!)!;
+  if (wire !== WIRE_VERSION) login.destroy(otherWire(host, version, tools.program));
+  return at;
 }
 
 /** The rest of a line of this kind; null: it is of another one, or printed by a login. */
@@ -115,10 +163,16 @@ function read<Value>(schema: z.ZodType<Value>, mark: string, line: string): Valu
 
 /** Keeps the end of what ssh and the host say. */
 function lastWords(stderr: Readable): () => string {
-  const lines = new LineSplitter();
-  let last: string[] = [];
-  stderr.on('data', (chunk: Buffer) => (last = [...last, ...lines.push(chunk)].slice(-8)));
-  return () => last.join('\n');
+  let end = '';
+  stderr.on('data', (chunk: Buffer) => (end = (end + chunk.toString()).slice(-MOST_WORDS)));
+  return () => end.trim().split('\n').slice(-8).join('\n');
+}
+
+function endlessLine({ name }: Host, chunk: Buffer): UserError {
+  return new UserError(
+    `${name} sent a line of more than ${sizeText(LONGEST_ANSWER)}, which is none of memrl-tui: … ${shortened(lineText(chunk.subarray(0, 500).toString()))}`,
+    `\`memrl-tui doctor --host ${name}\` says what is there; a copy of the program here takes the place of what is damaged.`,
+  );
 }
 
 function hasEnded({ name }: Host, said: string): UserError {

@@ -42,7 +42,7 @@ const COPY = '.memrl-tui';
  * backslash and no newline, so that every login shell (fish and csh as well) passes it on as it is.
  */
 const finder = [
-  'exec 1>&3 3>&-; old=; node=; program=',
+  'exec 1>&3 3>&-; printf %s "$2"; old=; node=; program=',
   `fits() { v=$("$1" --version 2>/dev/null) || return 1; v=\${v#v}; a=\${v%%.*}; b=\${v#*.}; b=\${b%%.*}; [ "$a" -gt ${leastMajor} ] || [ "$a" -eq ${leastMajor} -a "$b" -ge ${leastMinor} ]; }`,
   'for n in "$(command -v node)" "$HOME"/.local/bin/node "$HOME"/.nvm/versions/node/*/bin/node "$HOME"/.volta/bin/node "$HOME"/.local/share/fnm/aliases/default/bin/node /usr/local/bin/node /opt/homebrew/bin/node; do [ -x "$n" ] || continue; if fits "$n"; then node=$n; break; fi; old="$v ($n)"; done',
   `if [ -z "$node" ]; then if [ -n "$old" ]; then echo "The newest Node there is $old." >&2; exit ${findings.oldNode}; fi; exit ${findings.noNode}; fi`,
@@ -54,13 +54,18 @@ const finder = [
 ].join('; ');
 
 /** The environment is that of a login, in which modules are loaded; what its profile prints is no part of the output. */
-const login = 'exec sh -c "$1" sh "$2"';
+const login = 'exec sh -c "$1" sh "$2" "$3"';
 const outer =
-  'exec 3>&1 1>&2; s=${SHELL:-/bin/sh}; case ${s##*/} in bash|zsh|sh|dash|ash|ksh) ;; *) s=/bin/sh ;; esac; exec "$s" -lc "$0" sh "$1" "$2"';
+  'printf %s "$3"; exec 3>&1 1>&2; s=${SHELL:-/bin/sh}; case ${s##*/} in bash|zsh|sh|dash|ash|ksh) ;; *) s=/bin/sh ;; esac; exec "$s" -lc "$0" sh "$1" "$2" "$3"';
 
-/** Arguments of ssh, so that the order is carried out on the host. @param options Further options of ssh. */
-export function sshArguments(order: HostOrder, host: Host, options: readonly string[]): string[] {
-  const command = `exec sh -c '${outer}' '${login}' '${finder}' ${encodeOrder(order)}`;
+/**
+ * Arguments of ssh, so that the order is carried out on the host.
+ *
+ * @param options Further options of ssh.
+ * @param mark A word that is printed there twice: when ssh has logged in, and when the login shell has read its profile.
+ */
+export function sshArguments(order: HostOrder, host: Host, options: readonly string[], mark = ''): string[] {
+  const command = `exec sh -c '${outer}' '${login}' '${finder}' ${encodeOrder(order)} ${mark}`;
   return [...options, '--', host.name.replace(/^\[(.*)\]$/, '$1'), command];
 }
 

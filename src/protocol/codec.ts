@@ -26,7 +26,6 @@ export class MessageReader<Message> {
   readonly #schema: z.ZodType<Message>;
   readonly #strangers: Strangers<Message>;
   readonly #lines = new LineSplitter();
-  #unfinished = 0;
 
   constructor(schema: z.ZodType<Message>, strangers: Strangers<Message> = {}) {
     this.#schema = schema;
@@ -38,10 +37,9 @@ export class MessageReader<Message> {
    * protocol.
    */
   push(chunk: Uint8Array): Message[] {
-    const end = chunk.lastIndexOf(10);
-    this.#unfinished = end < 0 ? this.#unfinished + chunk.length : chunk.length - end - 1;
-    if (this.#unfinished > LONGEST_LINE) throw strange(`a line of more than ${LONGEST_LINE} bytes`);
-    return this.#lines.push(chunk).flatMap((line) => this.#read(line));
+    const lines = this.#lines.push(chunk);
+    if (this.#lines.unfinished > LONGEST_LINE) throw strange(`a line of more than ${LONGEST_LINE} bytes`);
+    return lines.flatMap((line) => this.#read(line));
   }
 
   #read(line: string): Message[] {

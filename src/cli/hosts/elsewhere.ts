@@ -1,16 +1,24 @@
-import { spawn } from 'node:child_process';
+import type { ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { UserError } from '../../base/user-error.js';
-import { type Host, hostProblem, hostText, parseHost, sshArguments } from '../../client/host.js';
+import { type Host, hostProblem, hostText, parseHost } from '../../client/host.js';
 import { sshProblem } from '../../client/host-link.js';
+import { type HostLogin, startSsh } from '../../client/host-login.js';
 import type { HostOrder } from '../../protocol/host-order.js';
 import { shellQuote } from '../../text/shell-words.js';
 import type { LaunchOptions } from '../options.js';
 import { at, beforeDashes, own, ownPrograms, typedWords } from '../ports.js';
 import { reportError } from '../report-error.js';
-import { hasPerson, hasScreen, print, remark } from '../terminal.js';
+import { hasPerson, hasScreen, passOn, print, remark, remarkBytes } from '../terminal.js';
+
+/** A link that is dead is noticed after 15 s, also while the terminal is that of the host. */
+const lively = ['-o', 'ServerAliveInterval=5', '-o', 'ServerAliveCountMax=3'];
+/** For the end of an ssh that was asked to end, ms. */
+const PATIENCE_MS = 1000;
 
 /** A call of the command line. `name`: of the verb; null: a launch. `words`: its arguments. */
 export type Call = { readonly name: string | null; readonly words: readonly string[]; readonly options: LaunchOptions };
@@ -104,19 +112,42 @@ async function runThere(host: Host, words: readonly string[], { name, words: [fi
     file: name === null && file !== undefined ? { path: file, isHere: existsSync(at(file)) } : null,
   };
   // A terminal there makes questions, colours and editors work; ssh says that it has been closed unless it is told not to.
-  const options = hasPerson() ? ['-t', '-o', 'LogLevel=ERROR'] : ['-T'];
-  const ssh = spawn('ssh', sshArguments(order, host, options), { stdio: 'inherit', cwd: own().cwd(), env: own().env });
-  const [code, signal] = await once(ssh, 'close').then(
-    (ended) => ended as [number | null, string | null],
-    (cause: unknown) => {
-      throw sshProblem(cause as Error);
-    },
+  const options = [...lively, ...(hasPerson() ? ['-t', '-o', 'LogLevel=ERROR'] : ['-T'])];
+  const shown = { tell: remark, said: () => '', printed: remarkBytes, isAsked: hasPerson() };
+  const { ssh, login } = startSsh<null, null>(
+    order,
+    host,
+    { options, stdio: ['inherit', 'inherit'], cwd: own().cwd(), env: own().env },
+    shown,
   );
+  login.once('started', () => login.isThere());
+  passOn(login);
+  const [code, signal] = await ended(ssh, login);
   // The person has interrupted it.
   if (signal !== null) return 130;
   const problem = hostProblem(code, host, programDirectory());
   if (problem !== null) throw problem;
   return code!;
+}
+
+/** Resolves with the exit code and the signal of ssh once all that it printed has been passed on. */
+function ended(
+  ssh: ChildProcessByStdio<null, Readable, null>,
+  login: HostLogin,
+): Promise<[number | null, NodeJS.Signals | null]> {
+  return new Promise((resolve, reject) => {
+    ssh.on('error', (cause) => reject(sshProblem(cause)));
+    ssh.on('close', (code, signal) => void login.over().then(() => login.errored ?? resolve([code, signal])));
+    login.on('error', (problem) => {
+      ssh.kill();
+      // It gives the terminal back before it ends.
+      void Promise.race([once(ssh, 'exit'), sleep(PATIENCE_MS)]).then(() => {
+        ssh.kill('SIGKILL');
+        ssh.stdout.destroy();
+        reject(problem);
+      });
+    });
+  });
 }
 
 /** Directory of this program: the one with `package.json` and `dist`. */

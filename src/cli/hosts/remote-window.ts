@@ -9,6 +9,7 @@ import type { Draft, EditorPort } from '../../tui/state/editor-port.js';
 import type { SummaryPort } from '../../tui/state/port.js';
 import { knownSweeps } from '../open-fleet.js';
 import type { LaunchOptions } from '../options.js';
+import { own } from '../ports.js';
 import { outputWidth, print, remark } from '../terminal.js';
 import { readOnlyEditor } from '../editor/read-only-editor.js';
 import { windowHost } from '../sweep-window.js';
@@ -30,7 +31,7 @@ export async function showHosts(
   what: { readonly sweep: string | null } | 'last-launched',
   { options, program }: { readonly options: LaunchOptions; readonly program: string },
 ): Promise<Shown> {
-  const connections = await openAll(hosts, windowOf(options), { program, tell: remark });
+  const connections = await openAll(hosts, windowOf(options), { program, tell: remark, environment: own().env });
   try {
     await Promise.all(connections.map(({ fleet }) => fleet.ready()));
     const several = new Hosts(connections, options);
