@@ -11,6 +11,11 @@ const unused = {
     'ajv-formats': 'export default () => undefined;',
     semver: 'export default {};',
   },
+  // Schemas of what a client's user fills in, which is not asked for.
+  '@modelcontextprotocol/server': {
+    '@modelcontextprotocol/server/_shims':
+      "export { default as process } from 'node:process'; export class DefaultJsonSchemaValidator {}",
+  },
   // The rules of style sheets, which a figure does not ask for.
   linkedom: { 'cssomnom/parse': 'export const parse = () => ({ cssRules: [] });' },
 };
@@ -25,7 +30,7 @@ export const lean = {
   name: 'lean',
   setup({ onResolve, onLoad }) {
     for (const [owner, stubs] of Object.entries(unused)) {
-      onResolve({ filter: /^[a-z]/ }, ({ path, importer }) =>
+      onResolve({ filter: /^[a-z@]/ }, ({ path, importer }) =>
         Object.hasOwn(stubs, path) && importer.includes(`/node_modules/${owner}/`)
           ? { path, namespace: `unused-${owner}` }
           : undefined,

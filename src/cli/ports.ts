@@ -7,6 +7,10 @@ export type OwnProcess = Pick<NodeJS.Process, 'env' | 'cwd' | 'chdir' | 'stdin' 
   /** Ends the program, even if other work is pending. */
   readonly exit: (code: number) => void;
   readonly once: (signal: 'SIGINT', listener: () => void) => unknown;
+  /** Aborts when nobody waits for the command any more while the process goes on. Absent: the process ends then. */
+  readonly abandoned?: AbortSignal;
+  /** Hears how far a long command is. `done` grows up to `all`, both in runs. Absent: nobody listens. */
+  readonly onProgress?: (done: number, all: number, words: string) => void;
 };
 
 export type Ports = {

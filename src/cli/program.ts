@@ -113,9 +113,9 @@ async function launching(file: string, { hosts, options, behind }: Launching): P
 }
 
 /** Runs a verb here, or on the hosts that were named. */
-function running({ name, run }: Verb, hosts: readonly Host[]): Verb['run'] {
-  return (words, options, behind) =>
-    hosts.length === 0 ? run(words, options, behind) : elsewhere(hosts, { name, words, options });
+function running({ name, run }: Verb, hosts: readonly Host[]) {
+  return (words: readonly string[], options: never, behind: readonly string[]) =>
+    hosts.length === 0 ? run(words, options, behind, { verbs, main }) : elsewhere(hosts, { name, words, options });
 }
 
 async function elsewhere(hosts: readonly Host[], call: Call): Promise<number> {

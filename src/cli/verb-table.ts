@@ -1,13 +1,12 @@
 import { spreads } from '../report/spread.js';
-import { rowOf, type RunVerb, runVerbNames } from '../protocol/run-verbs.js';
+import { actingVerbs, allowedActs } from './verbs/acting-verbs.js';
 import { collect, duration, namesIn, oneOf, wholeNumber } from './options.js';
 import { isUntouched, lsOfNothing, noSweep } from './show/runs-here.js';
-import type { Verb, VerbOption } from './verb.js';
+import type { Verb } from './verb.js';
 import { argumentStyles } from '../spec/grid-line/argument-style.js';
 import {
   actOptions,
   ascii,
-  dryRun,
   gpus,
   host,
   json,
@@ -16,7 +15,6 @@ import {
   perGpu,
   plain,
   printOnly,
-  removeOption,
   runs,
   runValue,
   sweepName,
@@ -26,8 +24,6 @@ const formats = ['csv', 'json', 'jsonl', 'parquet'] as const;
 const metrics = ['last', 'all'] as const;
 const samplings = ['random', 'lhs', 'sobol'] as const;
 const styles = Object.keys(argumentStyles) as (keyof typeof argumentStyles)[];
-
-const annotateOptions: readonly VerbOption[] = [runs, dryRun, json];
 
 /** Every verb with its own options, in the order of `--help`. Each loads its code when it is called. */
 const rows: readonly Verb[] = [
@@ -268,34 +264,7 @@ const rows: readonly Verb[] = [
     ],
     run: async (words, given) => (await import('./verbs/export.js')).exportSweep(words, given),
   },
-  ...runVerbNames.map(acting),
-  {
-    name: 'star',
-    takes: '<query...>',
-    heading: 'Act',
-    about: 'star runs: they stand out in the list, and `clean` leaves them alone',
-    options: [...annotateOptions, removeOption],
-    run: async (words, given) => (await import('./verbs/annotate.js')).star(words, given),
-  },
-  {
-    name: 'tag',
-    takes: '<query...>',
-    behind: '+TAG… -TAG…',
-    takesSigned: true,
-    heading: 'Act',
-    about: 'add tags to runs (+good) and remove tags (-bad); tag:good in a query finds them',
-    options: annotateOptions,
-    run: async (words, given) => (await import('./verbs/annotate.js')).tag(words, given),
-  },
-  {
-    name: 'note',
-    takes: '<query...>',
-    behind: 'TEXT',
-    heading: 'Act',
-    about: 'write a note on runs, in place of the one they have',
-    options: [...annotateOptions, removeOption],
-    run: async (words, given) => (await import('./verbs/annotate.js')).note(words, given),
-  },
+  ...actingVerbs,
   {
     name: 'clean',
     takes: '<query...>',
@@ -369,6 +338,23 @@ const rows: readonly Verb[] = [
     run: async (_words, given) => (await import('./verbs/doctor.js')).doctor(given),
   },
   {
+    name: 'mcp',
+    takes: '',
+    heading: 'Machine',
+    about:
+      'serve these commands to coding agents, over MCP on standard input and output; looks only, unless --allow says more',
+    options: [
+      runs,
+      {
+        flags: '--allow <acts>',
+        about: `what agents may do besides looking, with commas between: ${allowedActs.join(', ')}`,
+        read: namesIn,
+        words: allowedActs,
+      },
+    ],
+    run: async (_words, given, _command, program) => (await import('./verbs/mcp.js')).mcp(given, program),
+  },
+  {
     name: 'completion',
     takes: '<shell>',
     heading: 'Machine',
@@ -383,18 +369,3 @@ export const verbs: readonly Verb[] = rows.map((verb) => ({
   ...verb,
   options: verb.options.includes(host) ? verb.options : [...verb.options, host],
 }));
-
-/** The command-line verb of a row in the table of run verbs. */
-function acting(verb: RunVerb): Verb {
-  const { help, takes, options, earlier } = rowOf(verb);
-  return {
-    name: verb,
-    earlier,
-    takes: takes === 'number' ? '<n> <query...>' : '<query...>',
-    ...(takes === 'text' ? { behind: 'TEXT' } : {}),
-    heading: 'Act',
-    about: help,
-    options: [...actOptions, ...options],
-    run: async (words, given) => (await import('./verbs/act.js')).act(verb, words, given),
-  };
-}

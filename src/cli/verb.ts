@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { typedWords } from './ports.js';
+import { type Ports, typedWords } from './ports.js';
 
 /** Purposes of verbs; `--help` and the README list the verbs under these headings, in this order. */
 export const headings = ['Launch', 'Look', 'Act', 'Machine'] as const;
@@ -32,19 +32,32 @@ export type Verb = {
   readonly about: string;
   readonly options: readonly VerbOption[];
   /** Loads the code of the verb and runs it; returns the exit code. */
-  readonly run: (words: readonly string[], options: never, command: readonly string[]) => Promise<number>;
+  readonly run: (...call: [...VerbCall, program: WholeProgram]) => Promise<number>;
 };
+
+/** The arguments of a verb, its options, and the command behind `--`. */
+type VerbCall = [words: readonly string[], options: never, command: readonly string[]];
+
+/** The program that a verb is part of, for a verb that runs others. */
+export type WholeProgram = {
+  readonly verbs: readonly Verb[];
+  /** Runs a command line in this process; returns the exit code. */
+  readonly main: (words: readonly string[], ports: Ports) => Promise<number>;
+};
+
+/** A verb that knows where it runs. */
+type PlacedVerb = Omit<Verb, 'run'> & { readonly run: (...call: VerbCall) => Promise<number> };
 
 /** How a command behind the other arguments is shown. */
 const commandUsage = '-- <command...>';
 
 /** Adds a verb to the program, with its earlier names. `ended` gets its exit code. */
-export function addVerb(program: Command, verb: Verb, ended: (code: number) => void): void {
+export function addVerb(program: Command, verb: PlacedVerb, ended: (code: number) => void): void {
   addNamed(program, verb, ended, false);
   for (const name of verb.earlier ?? []) addNamed(program, { ...verb, name }, ended, true);
 }
 
-function addNamed(program: Command, verb: Verb, ended: (code: number) => void, hidden: boolean): void {
+function addNamed(program: Command, verb: PlacedVerb, ended: (code: number) => void, hidden: boolean): void {
   const { name, takes, behind, takesCommand, takesSigned, heading, about, options, run } = verb;
   const command = program.command(takes === '' ? name : `${name} ${takes}`, { hidden });
   if (takesSigned) command.allowUnknownOption();
@@ -88,7 +101,7 @@ export function takenBy(command: Command): string {
 }
 
 /** The query language in a few lines, below the help of each verb that takes one. */
-const queryHelp = `
+export const queryHelp = `
 Runs are chosen by name (of a run, sweep/run, or a sweep), or by a query:
   dense A_*_s0              a part of the name, or of the error of a failed run; * matches anything
   status:failed,lost        also group: subgroup: sweep: name: slot: gpu: class:oom health:silent

@@ -1,11 +1,13 @@
+import { hasEnded } from '../../base/run-words.js';
 import { timeLeft } from '../../analysis/forecast/forecast.js';
 import type { TimeRange } from '../../analysis/forecast/time-range.js';
 import type { Fleet, RunSummary } from '../../client/fleet.js';
 import { chooseRuns } from '../chosen-runs.js';
 import { recalled, withFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
-import { finalLine, leftWords } from '../plain/progress-line.js';
+import { countsLine, finalLine, leftWords } from '../plain/progress-line.js';
 import { isGrowing, isOver } from '../plain/watched-run.js';
+import { own } from '../ports.js';
 import { runStatus } from '../show/run-table.js';
 import { leave, print, printJson } from '../terminal.js';
 
@@ -48,12 +50,37 @@ function waitForEnd(words: readonly string[], options: WaitOptions, seen: Seen):
     const isMeant = (run: RunSummary) => chosen.has(run.id) || sweeps.includes(run.sweep);
     const runs = () => [...fleet.runs.values()].filter(isMeant);
     seen.all = () => ({ runs: runs(), left: timeLeft(fleet, runs(), Date.now()) });
+    const unsubscribe = tellProgress(fleet, runs);
     await fleet.until(() => isOver(fleet, runs()) && !sweeps.some((sweep) => isGrowing(fleet, sweep)));
+    unsubscribe();
     await recalled(fleet);
     if (options.json === true) printJson({ timedOut: false, runs: runs().map(runStatus) });
     else print([finalLine(runs())]);
     return runs().every(({ state }) => state === 'done') ? 0 : 3;
   });
+}
+
+/** Smallest growth of progress that is told, as a part of all. */
+const STEP = 0.01;
+
+/** Tells a caller that listens how far the runs are, when it has grown. Returns a function that ends it. */
+function tellProgress(fleet: Fleet, runs: () => RunSummary[]): () => void {
+  const { onProgress } = own();
+  if (onProgress === undefined) return () => undefined;
+  let told = -1;
+  const tell = () => {
+    const present = runs();
+    const done = present.reduce((sum, run) => sum + (hasEnded(run.state) ? 1 : (run.progress ?? 0)), 0);
+    if (done < told + STEP * present.length) return;
+    told = done;
+    onProgress(
+      done,
+      present.length,
+      [countsLine(present), ...leftWords(timeLeft(fleet, present, Date.now()))].join(' · '),
+    );
+  };
+  tell();
+  return fleet.subscribe(tell);
 }
 
 /** Whether a promise settles within so many seconds, or ever. Rejects as it does. */

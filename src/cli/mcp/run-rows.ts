@@ -1,0 +1,96 @@
+/** Runs of `ls --json`, made short for an agent: without what is empty, and what all have in common said once. */
+import { groupBy } from '../../base/group-by.js';
+
+/** A run as `ls --json` prints it. */
+export type RunRow = Readonly<Record<string, unknown>> & {
+  readonly name: string;
+  readonly sweep: string;
+  readonly state: string;
+  readonly reason: string | null;
+  readonly directory: string;
+  readonly parameters: Values;
+  readonly metrics: Values;
+};
+
+export type Values = Readonly<Record<string, unknown>>;
+
+/** Facts that are about the machine, or that other facts tell: only whole rows have them. */
+const omitted = new Set([
+  ...['name', 'sweep', 'pid', 'directory', 'gpus', 'gpuMemory', 'cpu', 'memory', 'infinite', 'retryAt'],
+  ...['displayName', 'etaRange', 'best', 'declared'],
+]);
+/** Values that say nothing. */
+const usual: Values = { priority: 0, health: 'ok', starred: false };
+/** Significant digits of a metric. */
+const DIGITS = 6;
+
+/** A list of runs: what all have in common, and the rest of each. */
+export type ListedRuns = { readonly common?: Values; readonly runs: readonly Values[] };
+
+/** @param columns Parameters and metrics to keep; null: all. */
+export function briefRows(rows: readonly RunRow[], columns: readonly string[] | null): ListedRuns {
+  return listed(rows.map((row) => briefRow(row, columns)));
+}
+
+/** Rows without what is empty; what all of them have is said once. */
+export function listed(rows: readonly Values[]): ListedRuns {
+  const filled = rows.map((row) => Object.fromEntries(Object.entries(row).filter(([, value]) => !isEmpty(value))));
+  const common = commonOf(filled);
+  const runs = filled.map((row) => without(row, common));
+  return Object.keys(common).length === 0 ? { runs } : { common, runs };
+}
+
+/** The number of runs in each state. */
+export function statesOf(rows: readonly RunRow[]): Record<string, number> {
+  return Object.fromEntries([...groupBy(rows, ({ state }) => state)].map(([state, own]) => [state, own.length]));
+}
+
+/** A number as short as it is useful. */
+export function rounded(value: number): number {
+  return Number.isInteger(value) ? value : Number(value.toPrecision(DIGITS));
+}
+
+function briefRow(row: RunRow, columns: readonly string[] | null): Values {
+  const facts = Object.entries(row).filter(([key, value]) => !omitted.has(key) && usual[key] !== value);
+  const chosen = facts.map(([key, value]) => [key, chosenOf(key, value, columns)]);
+  return { run: `${row.sweep}/${row.name}`, ...(Object.fromEntries(chosen) as Values) };
+}
+
+function chosenOf(key: string, value: unknown, columns: readonly string[] | null): unknown {
+  if (key !== 'metrics' && key !== 'parameters') return value;
+  const entries = Object.entries(value as Values).filter(([name]) => columns === null || columns.includes(name));
+  return Object.fromEntries(entries.map(([name, each]) => [name, key === 'metrics' ? shortValue(each) : each]));
+}
+
+function shortValue(value: unknown): unknown {
+  return typeof value === 'number' ? rounded(value) : value;
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0);
+}
+
+/** What all of several rows say, with the parameters that all have. */
+function commonOf([first, ...others]: readonly Values[]): Values {
+  if (first === undefined || others.length === 0) return {};
+  const shared = Object.entries(first).flatMap(([key, value]): [string, unknown][] => {
+    if (key === 'metrics') return [];
+    if (key === 'parameters') {
+      const parameters = commonOf([value as Values, ...others.map((row) => (row[key] ?? {}) as Values)]);
+      return isEmpty(parameters) ? [] : [[key, parameters]];
+    }
+    const text = JSON.stringify(value);
+    return others.every((row) => JSON.stringify(row[key]) === text) ? [[key, value]] : [];
+  });
+  return Object.fromEntries(shared);
+}
+
+function without(row: Values, common: Values): Values {
+  const left = Object.entries(row).flatMap(([key, value]): [string, unknown][] => {
+    if (!Object.hasOwn(common, key)) return [[key, value]];
+    if (key !== 'parameters') return [];
+    const parameters = without(value as Values, common[key] as Values);
+    return isEmpty(parameters) ? [] : [[key, parameters]];
+  });
+  return Object.fromEntries(left);
+}

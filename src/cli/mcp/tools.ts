@@ -1,0 +1,12 @@
+import type { Verb } from '../verb.js';
+import { actingTools } from './acting-tools.js';
+import { curvesTool } from './curves-tool.js';
+import { failuresTool } from './failures-tool.js';
+import { lookingTools } from './looking-tools.js';
+import { sweepTools } from './sweep-tools.js';
+import type { Tool } from './verb-tool.js';
+
+/** Everything that an agent can call, in the order in which it is listed. */
+export function toolsOf(verbs: readonly Verb[]): readonly Tool[] {
+  return [...sweepTools, ...lookingTools(verbs), failuresTool, curvesTool, ...actingTools];
+}
