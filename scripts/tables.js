@@ -17,6 +17,7 @@ const later = {
 
 const { keyTableMarkdown } = await load('src/tui/screens/key-map.ts');
 const { verbTableMarkdown } = await load('src/cli/verb-markdown.ts');
+const { toolTableMarkdown } = await load('src/cli/mcp/tools-markdown.ts');
 const { headlineMarkdown, claimsMarkdown, storedSections } = await load('src/report/claims/claims-page.ts');
 const sources = {
   page: (page) => readFileSync(join(root, page), 'utf8'),
@@ -28,6 +29,7 @@ const sources = {
 for (const [name, page, table] of [
   ['keys', 'docs/keys.md', keyTableMarkdown()],
   ['verbs', 'docs/commands.md', verbTableMarkdown()],
+  ['tools', 'docs/agents.md', toolTableMarkdown()],
   ['claims', 'docs/claims.md', claimsMarkdown(sources)],
   ['verdicts', 'README.md', headlineMarkdown(sources)],
 ]) {

@@ -163,6 +163,29 @@ describe('an agent that may only look', () => {
     await leave();
   });
 
+  it('reads the report, the file and a log of a sweep, and the documentation', async () => {
+    write('s.yaml', "name: s\ncommand: [sh, -c, 'echo hello']\n");
+    expect((await run('s.yaml', '--plain')).code).toBe(0);
+    const { client, call, leave } = await agentIn(folder());
+    const { resources } = await client.listResources();
+    expect(resources.map(({ uri }) => uri)).toEqual(
+      expect.arrayContaining(['memrl://sweeps/s/report', 'memrl://sweeps/s/file', 'memrl://docs/agents']),
+    );
+    const text = async (uri: string) => {
+      const { contents } = await client.readResource({ uri });
+      return textIn(contents.map((part) => ({ type: '', text: 'text' in part ? part.text : '' })));
+    };
+    expect(await text('memrl://sweeps/s/report')).toContain('s · 1 done');
+    expect(await text('memrl://sweeps/s/file')).toContain("command: [sh, -c, 'echo hello']");
+    expect(await text('memrl://runs/s/runs/log')).toBe('hello\n');
+    expect(await text('memrl://docs/sweep-file/tables')).toMatch(/^## Tables/);
+    for (const { uri } of resources) expect(Buffer.byteLength(await text(uri)), uri).toBeLessThanOrEqual(most);
+    await expect(text('memrl://sweeps/..%2F..%2Fetc/file')).rejects.toThrow('no-such-sweep');
+    expect((await call('docs', { page: 'sweep-file' })).text).toContain('- tables');
+    expect((await call('docs', { page: 'sweep-fil' })).text).toContain('Did you mean `sweep-file`?');
+    await leave();
+  });
+
   it('is answered beside lines that are no messages', async () => {
     write('s.yaml', 'name: s\ncommand: ["true"]\n');
     const { call, leave } = await agentIn(

@@ -26,7 +26,7 @@ const looks: Readonly<Record<string, Look>> = {
   status: {
     options: [],
     note: 'Also which kinds of failure there were, with the parameter that goes with each, and what to do next. `ls` has the runs.',
-    answer: (printed) => listAnswer(printed, 'sweeps', 'Ask for one sweep.', digest),
+    answer: (printed) => listAnswer(printed, 'sweeps', 'Ask for one sweep.'),
   },
   ls: {
     options: ['columns', 'sort'],
@@ -102,20 +102,10 @@ function waitAnswer(printed: Printed): Answer {
   return jsonAnswer({ timed_out: timedOut, states: statesOf(runs), ...listed }, notes, () => '`ls` has all runs.');
 }
 
-/** A sweep without its runs. */
-function digest(sweep: Record<string, unknown>): object {
-  return Object.fromEntries(Object.entries(sweep).filter(([key]) => key !== 'runs'));
-}
-
-/** The list that a command printed as a field of an object, each element by `shorten`. */
-function listAnswer<Element extends object>(
-  printed: Printed,
-  field: string,
-  narrow: string,
-  shorten: (element: Element) => object = (element) => element,
-): Answer {
+/** The list that a command printed, as a field of an object. */
+function listAnswer(printed: Printed, field: string, narrow: string): Answer {
   const { value, notes } = jsonIn(printed);
-  return jsonAnswer({ [field]: (value as Element[]).map(shorten) }, notes, () => narrow);
+  return jsonAnswer({ [field]: value }, notes, () => narrow);
 }
 
 function textAnswer(printed: Printed, end: 'first' | 'last', narrow: string): Answer {

@@ -3,13 +3,15 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import { queryHelp } from '../verb.js';
 import { type Answer, errorAnswer, Refused } from './answer.js';
 import type { Caller, RunCommand } from './command.js';
+import { addResources, type Places } from './resources.js';
 import type { Given, Tool } from './verb-tool.js';
 
 /** What a server serves. `allowed`: names of the tools that may act. */
-type Service = { readonly tools: readonly Tool[]; readonly allowed: ReadonlySet<string>; readonly run: RunCommand };
+type Service = Places & { readonly tools: readonly Tool[]; readonly allowed: ReadonlySet<string> };
 
 /** A server for one client. */
-export function mcpServer({ tools, allowed, run }: Service): McpServer {
+export function mcpServer({ tools, allowed, ...places }: Service): McpServer {
+  const { run } = places;
   const { name, version } = packageJson;
   const server = new McpServer({ name, version, title: 'memrl-tui' }, { instructions });
   for (const tool of tools) {
@@ -27,6 +29,7 @@ export function mcpServer({ tools, allowed, run }: Service): McpServer {
       return { content: [{ type: 'text', text }], ...more };
     });
   }
+  addResources(server, places);
   return server;
 }
 

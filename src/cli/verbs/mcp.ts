@@ -1,10 +1,11 @@
+import { join } from 'node:path';
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { UserError } from '../../base/user-error.js';
 import { allowedActs } from './acting-verbs.js';
 import { commandsIn, type RunCommand } from '../mcp/command.js';
 import { mcpServer } from '../mcp/server.js';
 import { toolsOf } from '../mcp/tools.js';
-import type { CommonOptions } from '../options.js';
+import { type CommonOptions, runsDirectory } from '../options.js';
 import { own, ownPrograms } from '../ports.js';
 import { reportError } from '../report-error.js';
 import { hasPerson, leave, remark } from '../terminal.js';
@@ -22,7 +23,8 @@ export async function mcp({ runs, allow = [] }: McpOptions, { verbs, main }: Who
   const said = (error: unknown) => remark(reportError(error).text ?? '');
   // What one call has left behind must not end the others.
   process.on('uncaughtException', said);
-  const server = serveStdio(() => mcpServer({ tools: toolsOf(verbs), allowed, run }), {
+  const places = { run, directory: runsDirectory(runs), docs: join(ownPrograms(), '../docs') };
+  const server = serveStdio(() => mcpServer({ tools: toolsOf(verbs, places.docs), allowed, ...places }), {
     transport: new StdioServerTransport(stdin, stdout),
     onerror: ({ message }) => remark(message),
   });
