@@ -13,7 +13,11 @@ const parts = {
   window: ['cli/verbs/attach.ts', 'cli/sweep-window.ts'],
   // After the first picture. `mount-app.tsx`, a part of its own, awaits these as it is loaded.
   screens: [...filesOf('tui/screens', (file) => file.endsWith('-screen.tsx')), 'tui/surface/graphics/picture-layer.ts'],
-  looking: [...verbs('ls', 'status', 'du', 'wait', 'logs', 'report', 'export'), 'cli/print-report.ts'],
+  looking: [
+    ...verbs('ls', 'status', 'du', 'wait', 'logs', 'report', 'export'),
+    'cli/print-report.ts',
+    'cli/logs/events.ts',
+  ],
   acting: verbs('act', 'slots', 'drain', 'clean', 'annotate', 'restart'),
   seldom: verbs('init', 'extend', 'doctor', 'completion'),
   hosts: ['elsewhere', 'there', 'remote-window', 'relay'].map((name) => `cli/hosts/${name}.ts`),

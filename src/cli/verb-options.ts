@@ -44,6 +44,10 @@ export const dryRun: VerbOption = {
   flags: '--dry-run',
   about: 'show which runs would be affected; change nothing',
 };
+export const follow: VerbOption = {
+  flags: '-f, --follow',
+  about: 'go on with what comes: logs until the runs have ended, over all attempts, events until it is interrupted',
+};
 const yes: VerbOption = { flags: '-y, --yes', about: 'do not ask for confirmation' };
 
 /** Options of every verb that changes runs. */

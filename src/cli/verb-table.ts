@@ -7,6 +7,7 @@ import { argumentStyles } from '../spec/grid-line/argument-style.js';
 import {
   actOptions,
   ascii,
+  follow,
   gpus,
   host,
   json,
@@ -180,13 +181,25 @@ const rows: readonly Verb[] = [
     run: async (words, given) => (await import('./verbs/wait.js')).wait(words, given),
   },
   {
+    name: 'events',
+    takes: '[sweep]',
+    heading: 'Look',
+    about: 'what has happened to runs, in its order: starts, ends, failures, warnings, new best values',
+    options: [
+      ...[runs, follow],
+      { flags: '--since <cursor>', about: 'only what came after that `cursor` of an earlier call with --json' },
+      json,
+    ],
+    run: async (words, given) => (await import('./logs/events.js')).events(words, given),
+  },
+  {
     name: 'logs',
     takes: '<query...>',
     heading: 'Look',
     about: 'the output of runs',
     options: [
       runs,
-      { flags: '-f, --follow', about: 'go on with what comes, over all attempts, until the runs have ended' },
+      follow,
       { flags: '-n, --lines <n>', about: 'lines to begin with (default: 50)', read: wholeNumber('--lines', 0) },
       { flags: '--grep <regexp>', about: 'only lines that match, of the whole log' },
       { flags: '--raw', about: 'the bytes as they were written; not to a terminal' },

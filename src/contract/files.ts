@@ -63,6 +63,9 @@ export const snapshotPrefix = 'snapshot-';
 export const supervisorFiles = {
   directory: '.supervisor',
   journal: 'journal.jsonl',
+  /** What has happened to the runs, for `memrl-tui events`; and the part before it, once it was long. */
+  events: 'events.jsonl',
+  earlierEvents: 'events.1.jsonl',
   lock: 'lock.json',
   /** The supervisor touches this file regularly: its modification time is that of the last heartbeat. */
   lease: 'lease',

@@ -18,10 +18,12 @@ import { passTurn } from '../processes/turn.js';
 import type { GpuWatch } from './gpus/gpu-watch.js';
 import type { NotificationCentre } from './notify/notifications.js';
 import type { Ownership } from './ownership/ownership.js';
+import { EventStream } from './publish/event-stream.js';
 import type { Losses } from './runs/losses.js';
 import type { PlannedRuns } from './runs/planned-runs.js';
 import type { Records } from './runs/records.js';
 import type { SubmissionStore } from './runs/submission-store.js';
+import type { Watcher } from './runs/watcher.js';
 
 /** `recent`: the attempts that ended last, whose records may not have been written. */
 export type OpenedRuns = {
@@ -29,6 +31,7 @@ export type OpenedRuns = {
   state: SchedulerState;
   past: JournalPast;
   recent: readonly PastAttempt[];
+  events: EventStream;
 };
 
 /** The parts that are needed to resume runs. */
@@ -46,6 +49,7 @@ type ResumeTools = ReconcileTools & {
   records: Pick<Records, 'confirm'>;
   ownership: Pick<Ownership, 'wereUp'>;
   notifications: Pick<NotificationCentre, 'countRuns'>;
+  watcher: Pick<Watcher, 'endingOf' | 'vitals'>;
   loop: Pick<EventLoop, 'follow'>;
 };
 
@@ -61,15 +65,16 @@ export async function openRuns({
 }: Pick<ResumeTools, 'runsDirectory' | 'log'>): Promise<OpenedRuns> {
   const path = join(runsDirectory, supervisorFiles.directory, supervisorFiles.journal);
   const state = emptyState();
-  const recovery = new Recovery(state, path);
+  const events = EventStream.open(runsDirectory, state, log);
+  const recovery = new Recovery(state, path, (event, touched) => events.replayed(event, touched));
   const { journal, contents, past } = await Journal.open(path, recovery);
   for (const line of contents.dropped) log(`journal: ${line}`);
-  return { journal, state, past, recent: recovery.recent };
+  return { journal, state, past, recent: recovery.recent, events };
 }
 
 /** Resumes the runs where the last supervisor left them. */
-export async function resumeRuns(parts: ResumeTools, { past, recent }: OpenedRuns): Promise<void> {
-  const { state, journal, submissions, plannedRuns, clock, clockWatch, notifications } = parts;
+export async function resumeRuns(parts: ResumeTools, { past, recent, events }: OpenedRuns): Promise<void> {
+  const { state, journal, submissions, plannedRuns, clock, clockWatch, notifications, watcher } = parts;
   if (state.active.size >= MANY_LIVE) enlargeHeap();
   noteLosses(parts, past);
   await submissions.prepare(plannedRuns.keys());
@@ -77,6 +82,11 @@ export async function resumeRuns(parts: ResumeTools, { past, recent }: OpenedRun
   const found = [...(reading === null ? [] : [reading]), ...unreadable(parts)];
   if (found.length > 0) await journal.append(found);
   replay(state, found);
+  events.begin({
+    wallTime: (at) => clock.wallTime(at),
+    planned: (id) => plannedRuns.of(id),
+    bestOf: (id) => (watcher.endingOf(id) === null ? null : watcher.vitals(id).best),
+  });
   submissions.forgetOthers(plannedRuns.keys());
   findGpus(parts);
   parts.ownership.wereUp(state.active);

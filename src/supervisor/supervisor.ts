@@ -131,6 +131,7 @@ export class Supervisor {
     deadline.clear();
     for (const part of [rest.proposer, clockWatch, records]) part.close();
     await Promise.all([rest.watcher.close(), rest.gpus.close(), rest.notifications.close()]);
+    rest.events.close();
     await rest.journal.close();
   }
 }
@@ -148,7 +149,7 @@ function wired(options: SupervisorOptions, opened: OpenedRuns) {
 type Parts = ReturnType<typeof wired>;
 
 /** The state of the runs, and the event loop that changes it. */
-function withLoop(options: SupervisorOptions, { journal, state }: OpenedRuns) {
+function withLoop(options: SupervisorOptions, { journal, state, events }: OpenedRuns) {
   const { runsDirectory } = options;
   const clock = new SteadyClock(state.boots);
   const now = () => clock.now();
@@ -156,13 +157,16 @@ function withLoop(options: SupervisorOptions, { journal, state }: OpenedRuns) {
   const plannedRuns = new PlannedRuns(state, submissions);
   const redaction = new RunRedaction((id) => plannedRuns.submitted(id));
   const loop = new EventLoop(state, {
-    record: (events) => journal.append(events),
+    record: (added) => {
+      events.flush();
+      return journal.append(added);
+    },
     redact: (event) => redaction.event(event),
   });
   const tell = loop.tell.bind(loop);
   const deadline = new DeadlineClock(now, () => tell({ type: 'time-passed', at: now() }));
   const clockWatch = new ClockWatch(clock, tell);
-  const known = { ...options, journal, state, submissions, plannedRuns, redaction };
+  const known = { ...options, journal, events, state, submissions, plannedRuns, redaction };
   return { ...known, loop, tell, clock, now, deadline, clockWatch };
 }
 
@@ -200,7 +204,10 @@ function healthWatch({
       followedOf: (id, attempt) => watcher.followedOf(id, attempt),
       gauges: () => gpus.gauges,
       disks: new DiskWatch(),
-      unhealthy: (run, finding) => notifications.unhealthy(run, finding),
+      unhealthy: (run, finding) => {
+        notifications.unhealthy(run, finding);
+        core.events.unhealthy(run, finding);
+      },
     },
     healthTimes,
   );
@@ -375,6 +382,7 @@ function subscribeAll(parts: ReturnType<typeof withClients>): void {
   loop.subscribe(
     ...first.map((name) => parts[name]),
     parts.notifications,
+    parts.events,
     parts.judge,
     parts.launcher,
     { follow: () => deadline.set(nextDeadline(state)) },

@@ -214,17 +214,17 @@ export function isIdle(state: SchedulerState, ids: Iterable<RunId>): boolean {
 
 /** The sweeps of which runs wait, none is up, and none will be unless a user acts. None while runs are being added. */
 export function stuckSweeps(state: SchedulerState): string[] {
-  if (state.intakes.length > 0) return [];
-  const moving = new Set([...state.active].map((id) => sweepOf(id)));
-  for (const { id } of growingGroups(state)) moving.add(sweepOf(id));
-  const waiting = new Set<string>();
-  for (const group of state.groups.values()) {
-    const sweep = sweepOf(group.id);
-    if (group.waiting.size === 0 || moving.has(sweep)) continue;
-    waiting.add(sweep);
-    if (!isIdle(state, group.waiting)) moving.add(sweep);
-  }
-  return [...waiting].filter((sweep) => !moving.has(sweep));
+  const waiting = [...state.groups.values()].filter((group) => group.waiting.size > 0);
+  return [...new Set(waiting.map(({ id }) => sweepOf(id)))].filter((sweep) => isSweepOver(state, sweep));
+}
+
+/** Whether no run of a sweep is up, and none will be unless a user acts. False while runs are being added. */
+export function isSweepOver(state: SchedulerState, sweep: string): boolean {
+  if (state.intakes.length > 0) return false;
+  for (const id of state.active) if (sweepOf(id) === sweep) return false;
+  if (growingGroups(state).some(({ id }) => sweepOf(id) === sweep)) return false;
+  const own = [...state.groups.values()].filter(({ id }) => sweepOf(id) === sweep);
+  return own.every(({ waiting }) => isIdle(state, waiting));
 }
 
 function sweepOf(id: GroupId | RunId): string {

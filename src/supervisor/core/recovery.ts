@@ -38,10 +38,17 @@ export class Recovery implements JournalSink {
   readonly #up = new Map<RunId, Pick<PastAttempt, 'number' | 'slot' | 'startedAt'>>();
   #recent: PastAttempt[] = [];
 
-  /** @param path Path of the journal, for messages. */
-  constructor(state: SchedulerState, path: string) {
+  readonly #replayed: (event: SchedulerEvent, touched: ReadonlySet<RunId>) => void;
+
+  /** @param path Path of the journal, for messages. @param replayed Called after each event, with the runs that it has changed. */
+  constructor(
+    state: SchedulerState,
+    path: string,
+    replayed: (event: SchedulerEvent, touched: ReadonlySet<RunId>) => void = () => undefined,
+  ) {
     this.#state = state;
     this.#path = path;
+    this.#replayed = replayed;
   }
 
   /** The attempts that ended last, oldest first. */
@@ -59,7 +66,7 @@ export class Recovery implements JournalSink {
 
   event(event: SchedulerEvent): void {
     if (event.type === 'runs-submitted' && event.runs.length > MANY_RUNS) enlargeHeap();
-    step(this.#state, event);
+    this.#replayed(event, step(this.#state, event).touched);
     if (event.type === 'run-started' || event.type === 'run-ended') this.#remember(event);
     else if (event.type === 'launch-withdrawn') this.#takeBack(event);
   }

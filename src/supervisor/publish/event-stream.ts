@@ -1,0 +1,155 @@
+import { join } from 'node:path';
+import type { Finding } from '../../analysis/health/finding.js';
+import type { RunId } from '../../base/ids.js';
+import { supervisorFiles } from '../../contract/files.js';
+import type { Source, StreamedEvent, StreamLine } from '../../protocol/event-stream.js';
+import type { SchedulerEvent } from '../../scheduler/event.js';
+import type { Run } from '../../scheduler/run-state.js';
+import type { SchedulerState } from '../../scheduler/state.js';
+import type { PlannedRun } from '../../spec/planned-run.js';
+import { EventFile } from './event-file.js';
+import { sourceOf, streamedEventsOf } from './streamed-events.js';
+
+type EventStreamTools = {
+  /** The wall clock at a time of the scheduler's line. Unix ms. */
+  wallTime: (at: number) => number;
+  planned: (id: RunId) => PlannedRun | null;
+  /** The best value of the objective of a run that has ended and has been read to its end; null: it has none. */
+  bestOf: (id: RunId) => number | null;
+};
+
+/** An event that is to be told, and which event of the journal it is. */
+type Told = { event: StreamedEvent; from: Source };
+
+/** How long an event waits for others before it is written, ms. */
+const GATHER_MS = 20;
+
+/**
+ * Tells what happens to runs in the order in which it happens, each event once, whenever this or an earlier supervisor was killed: events of the
+ * journal that have not been told are told when it is read again. An observer of the event loop.
+ */
+export class EventStream {
+  readonly #file: EventFile;
+  readonly #state: SchedulerState;
+  #tools: EventStreamTools | null = null;
+  /** The last event of the journal that was told; null: none was. `lines`: in how many lines, of which a crash may have cut some. */
+  #last: Source | null;
+  readonly #lines: number;
+  /** Whether there was no stream, so that what is in the journal is past. */
+  readonly #isNew: boolean;
+  /** Events of the journal that an earlier supervisor did not come to tell. */
+  #untold: Told[] = [];
+  readonly #warned = new Set<string>();
+  /** By `SWEEP/GROUP`. */
+  readonly #best: Map<string, number>;
+  #timer: NodeJS.Timeout | null = null;
+
+  private constructor(state: SchedulerState, { file, head, lines, isNew }: ReturnType<typeof EventFile.open>) {
+    this.#file = file;
+    this.#state = state;
+    this.#isNew = isNew;
+    const told = lines.flatMap(({ from }) => from ?? []);
+    this.#last = told.at(-1) ?? head.from ?? null;
+    this.#lines = told.filter((from) => isSame(from, this.#last!)).length;
+    this.#best = new Map(Object.entries(head.best));
+    lines.forEach((line) => this.#recall(line));
+  }
+
+  /** @param state What the journal is replayed into. */
+  static open(runsDirectory: string, state: SchedulerState, log: (line: string) => void): EventStream {
+    const [path, earlier] = [supervisorFiles.events, supervisorFiles.earlierEvents].map((name) =>
+      join(runsDirectory, supervisorFiles.directory, name),
+    ) as [string, string];
+    return new EventStream(state, EventFile.open({ path, earlier }, log));
+  }
+
+  #recall({ event, sweep, group, run, attempt, health, value }: StreamLine): void {
+    if (event === 'warning') this.#warned.add(warningKey(`${sweep}/${run}`, attempt ?? 0, health ?? ''));
+    if (event === 'best' && value !== undefined) this.#best.set(`${sweep}/${group}`, value);
+  }
+
+  /** An event of the journal is replayed. */
+  replayed(event: SchedulerEvent, touched: ReadonlySet<RunId>): void {
+    const from = sourceOf(event);
+    if (this.#isNew) this.#last = from;
+    else if (this.#last === null || event.at >= this.#last.at) {
+      const events = streamedEventsOf(event, touched, this.#state);
+      const isLast = this.#last !== null && isSame(from, this.#last);
+      if (isLast) this.#untold = [];
+      for (const told of isLast ? events.slice(this.#lines) : events) this.#untold.push({ event: told, from });
+    }
+  }
+
+  /** Tells what was not told, and from now on what happens. */
+  begin(tools: EventStreamTools): void {
+    this.#tools = tools;
+    for (const { event, from } of this.#untold.splice(0)) this.#tell(event, from);
+    this.flush();
+  }
+
+  heard(event: SchedulerEvent, touched: ReadonlySet<RunId>): void {
+    const from = sourceOf(event);
+    for (const told of streamedEventsOf(event, touched, this.#state)) this.#tell(told, from);
+  }
+
+  /** Tells the best value of a group, when a run that is done has a better one than those before it. */
+  changed(ids: Iterable<RunId>): void {
+    for (const id of ids) {
+      const run = this.#state.runs.get(id);
+      if (run?.state.phase === 'ended' && run.state.outcome.kind === 'done') this.#tellIfBest(run);
+    }
+  }
+
+  #tellIfBest({ id, group: place }: Run): void {
+    const planned = this.#tools?.planned(id);
+    const value = this.#tools?.bestOf(id) ?? null;
+    if (!planned?.objective || value === null) return;
+    const { sweep, group, name: run, objective } = planned;
+    const { name: metric, goal } = objective;
+    if (!isBetter(value, this.#best.get(place), goal)) return;
+    this.#best.set(place, value);
+    this.#tell({ event: 'best', sweep, group, run, metric, goal, value });
+  }
+
+  /** Tells a problem of a running run, once in each attempt. */
+  unhealthy({ id, sweep, group, name }: PlannedRun, { word, reason }: Finding): void {
+    const attempt = this.#state.runs.get(id)?.attempt ?? 0;
+    const key = warningKey(id, attempt, word);
+    if (this.#warned.has(key)) return;
+    this.#warned.add(key);
+    this.#tell({ event: 'warning', sweep, group, run: name, attempt, health: word, reason });
+  }
+
+  #tell(event: StreamedEvent, from?: Source): void {
+    const at = from === undefined ? Date.now() : this.#tools!.wallTime(from.at);
+    this.#file.add({ at: new Date(at).toISOString(), ...event, ...(from === undefined ? {} : { from }) });
+    if (from !== undefined) this.#last = from;
+    this.#timer ??= setTimeout(() => this.flush(), GATHER_MS);
+  }
+
+  /** Writes everything so far. Called before the journal goes on: so only its last events can be untold. */
+  flush(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    const from = this.#last === null ? {} : { from: this.#last };
+    this.#file.flush(() => ({ ...from, best: Object.fromEntries(this.#best) }));
+  }
+
+  close(): void {
+    this.flush();
+    this.#file.close();
+  }
+}
+
+function isSame(a: Source, b: Source): boolean {
+  return a.at === b.at && a.key === b.key;
+}
+
+function isBetter(value: number, best: number | undefined, goal: 'minimize' | 'maximize'): boolean {
+  if (best === undefined) return true;
+  return goal === 'minimize' ? value < best : value > best;
+}
+
+function warningKey(id: string, attempt: number, word: string): string {
+  return `${id} ${attempt} ${word}`;
+}
