@@ -87,6 +87,8 @@ export class SmallDisk {
 
   async close(): Promise<void> {
     await waitFor('nothing to be left', () => isDeserted(this.#place));
+    // It holds an output of the tests, which would wait for its end.
+    this.#keeper.kill('SIGKILL');
     removeFolder(this.#place);
   }
 }
