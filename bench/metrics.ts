@@ -110,10 +110,11 @@ async function growing(folder: string): Promise<string[]> {
   const news = { changed, recalled: () => undefined, ruleMet: () => undefined };
   const troubles = { targetReached: () => undefined, hindered: () => undefined, log: console.log };
   // As the shipped supervisor has it: the bench lies beside it.
-  const openReader = openReaderThread(
-    new URL('./reader-thread.js', import.meta.url),
-    join(tmpdir(), `memrl-judged-${process.pid}.json`),
-  );
+  const files = join(tmpdir(), `memrl-reader-${process.pid}`);
+  const openReader = openReaderThread(new URL('./reader-thread.js', import.meta.url), {
+    judgedFile: `${files}-judged.json`,
+    summaries: `${files}-summaries`,
+  });
   const watcher = new Watcher({ ...news, ...troubles, now: () => performance.now() }, openReader);
   for (const run of runs) watcher.watch(run, 1, performance.now());
   const writer = startWriter(runs.map(({ directory }, index) => startedFile(directory, index)));

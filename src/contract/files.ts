@@ -78,6 +78,8 @@ export const supervisorFiles = {
   linked: 'linked.jsonl',
   /** The number of early-termination rungs at which each live run has been judged. */
   judged: 'judged.json',
+  /** What the files of ended runs say, in a file for each sweep; may be removed at any time. */
+  summaries: 'summaries',
   plans: 'plans',
   environments: 'environments',
   terminals: 'terminals',

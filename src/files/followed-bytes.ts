@@ -54,6 +54,11 @@ export class FollowedBytes {
     return this.#offset;
   }
 
+  /** Whether the file had more bytes at the last read than have been consumed. */
+  get isBehind(): boolean {
+    return this.#seen !== null && this.#offset < this.#seen.size;
+  }
+
   /** Time of creation and last modification at the last read, Unix ms; null: there was no file. */
   get written(): { from: number; to: number } | null {
     return this.#seen === null ? null : { from: this.#seen.birthtimeMs, to: this.#seen.mtimeMs };

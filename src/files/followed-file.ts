@@ -42,6 +42,10 @@ export class FollowedFile {
     return this.#file.written;
   }
 
+  get isBehind(): boolean {
+    return this.#skipping !== null || this.#file.isBehind;
+  }
+
   /** Offset of the next line in bytes. */
   get offset(): number {
     return this.#file.offset;

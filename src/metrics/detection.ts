@@ -1,6 +1,6 @@
 import { join, relative } from 'node:path';
 import { runFiles } from '../contract/files.js';
-import { keptTables } from '../files/kept-tables.js';
+import { keptTables } from '../files/kept/kept-tables.js';
 import { statRegular } from '../files/regular-file.js';
 import { naturalOrder } from '../text/natural-order.js';
 import { formatsOfBegun, formatsOfRun, partOfDatabase } from './formats/databases/database-runs.js';
@@ -100,6 +100,12 @@ export class Detection {
   /** Number of folders that were searched. `isCut`: there are more. `unseen`: files beyond those that are opened without a telling name. */
   get looked(): { folders: number; isCut: boolean; unseen: number } {
     return { folders: this.#folders.folders, isCut: this.#folders.isCut, unseen: this.#unseen };
+  }
+
+  /** Paths of all folders and files whose states decide which sources there are, as of the last look. */
+  get looksAt(): string[] {
+    const written = join(this.#directory, runFiles.written);
+    return [...new Set([...this.#folders.paths, ...this.#expected.map(({ path }) => path), written])];
   }
 
   /** Where the run writes outside its directory, as of the last look. */

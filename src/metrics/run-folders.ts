@@ -82,6 +82,11 @@ export class RunFolders {
     return this.#files;
   }
 
+  /** Paths of the folders that were searched, and of all files in them. */
+  get paths(): string[] {
+    return [...this.#folders.keys(), ...this.#files.map(({ path }) => path)];
+  }
+
   get folders(): number {
     return this.#folders.size;
   }

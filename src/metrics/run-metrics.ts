@@ -181,8 +181,9 @@ export class RunMetrics {
     return { changed: read.changed || changed, bytes: read.bytes + bytes, more };
   }
 
-  /** Makes the next refresh include new files at once, for a run that has ended. */
+  /** Makes the next refresh include new files at once, and looks at the progress anew: for a run that has ended. */
   look(): void {
+    this.#tail.lookAgain();
     this.#look();
   }
 

@@ -1,13 +1,9 @@
-import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { geteuid } from 'node:process';
-import { fileURLToPath } from 'node:url';
-import packageJson from '../../package.json' with { type: 'json' };
 import { groupBy } from '../base/group-by.js';
-import { crc32c } from '../contract/crc32c.js';
 import { sweepFiles } from '../contract/files.js';
-import { readRegular } from '../files/regular-file.js';
+import { buildOf, hashOf, keptLine, keptValues, LONGEST_LINE } from '../files/kept/kept-lines.js';
 import { writeWhole } from '../files/whole-file.js';
 import type { RunMetrics } from '../metrics/run-metrics.js';
 
@@ -17,9 +13,8 @@ const WORTH_KEEPING = 64 << 10;
 const AT_REST_MS = 60_000;
 /** Limit on the stored values of a run, so that several kinds of reports can alternate. */
 const MOST_OF_A_RUN = 4;
-/** Size limit of the file in bytes, and of a line in characters. */
+/** Size limit of the file in bytes. */
 const LARGEST = 16 << 20;
-const LONGEST = 256 << 10;
 
 /** `key`: identifies the question, the files, and the build of the program. */
 type Entry = { readonly run: string; readonly key: string; readonly answer: unknown };
@@ -57,7 +52,7 @@ export class ReportCache {
     const identity = metrics.identity();
     const isNew = identity === null || Date.now() - identity.writtenAt < AT_REST_MS;
     if (isNew || identity.bytes < WORTH_KEEPING) return read();
-    const key = hashOf([build(), identity.text, question]);
+    const key = hashOf([buildOf(import.meta.url), identity.text, question]);
     const known = this.#known.get(key);
     const answer = known === undefined ? await read() : (known.answer as Answer);
     // The files changed while they were read, so the answer may contain a part of the change.
@@ -89,54 +84,17 @@ export class ReportCache {
     for (const entry of this.#known.values()) if (!used.has(entry.key)) runs.get(entry.run)?.push(entry);
     const lines = [...runs.values()].flatMap((entries) => entries.slice(0, MOST_OF_A_RUN).map(lineOf));
     let left = LARGEST;
-    return lines.filter((line) => line.length < LONGEST && (left -= Buffer.byteLength(line)) >= 0).join('');
+    return lines.filter((line) => line.length < LONGEST_LINE && (left -= Buffer.byteLength(line)) >= 0).join('');
   }
 }
 
-/** Identifies the build, as another one may compute other values from the same files. */
-function build(): string {
-  const { size, mtimeMs } = statSync(fileURLToPath(import.meta.url));
-  return `${packageJson.version} ${size} ${mtimeMs}`;
-}
-
-function hashOf(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('base64');
-}
-
-/** A line begins with a checksum, as a damaged digit would be a wrong result. */
 function lineOf({ run, key, answer }: Entry): string {
-  const json = JSON.stringify([run, key, answer], withoutInfinities);
-  return `${sumOf(json)} ${json}\n`;
+  return keptLine([run, key, answer]);
 }
 
 function entriesIn(path: string): Entry[] {
-  const read = readRegular(path, LARGEST, { noLink: true });
-  return read.kind === 'text' ? read.text.split('\n').flatMap(entryIn) : [];
-}
-
-function entryIn(line: string): Entry[] {
-  const json = line.slice(line.indexOf(' ') + 1);
-  if (line !== `${sumOf(json)} ${json}`) return [];
-  try {
-    const [run, key, answer] = JSON.parse(json, withInfinities) as [string, string, unknown];
-    return [{ run, key, answer }];
-  } catch {
-    // The line is damaged or foreign.
-    return [];
-  }
-}
-
-function sumOf(text: string): string {
-  const bytes = Buffer.from(text);
-  return crc32c(bytes, 0, bytes.length).toString(16).padStart(8, '0');
-}
-
-/** JSON has no NaN and no infinities, so they are stored as objects of a form that no answer contains. */
-function withoutInfinities(_key: string, value: unknown): unknown {
-  return typeof value === 'number' && !Number.isFinite(value) ? { notFinite: String(value) } : value;
-}
-
-function withInfinities(_key: string, value: unknown): unknown {
-  const { notFinite } = (value ?? {}) as { readonly notFinite?: unknown };
-  return typeof notFinite === 'string' ? Number(notFinite) : value;
+  return keptValues(path, LARGEST).flatMap((value) => {
+    const [run, key, answer] = Array.isArray(value) ? (value as unknown[]) : [];
+    return typeof run === 'string' && typeof key === 'string' ? [{ run, key, answer }] : [];
+  });
 }

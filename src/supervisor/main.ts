@@ -63,10 +63,10 @@ async function main(): Promise<void> {
     runsDirectory,
     executorName,
     openExecutor: await executorNamed(executorName),
-    openReader: openReaderThread(
-      new URL('./reader-thread.js', import.meta.url),
-      join(runsDirectory, supervisorFiles.directory, supervisorFiles.judged),
-    ),
+    openReader: openReaderThread(new URL('./reader-thread.js', import.meta.url), {
+      judgedFile: join(runsDirectory, supervisorFiles.directory, supervisorFiles.judged),
+      summaries: join(runsDirectory, supervisorFiles.directory, supervisorFiles.summaries),
+    }),
     bin,
     socket,
     isOurs,

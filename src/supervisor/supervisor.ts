@@ -91,9 +91,9 @@ export class Supervisor {
     return new Supervisor(parts);
   }
 
-  /** Resolves when the supervisor has been idle, without clients, for a while. */
+  /** Resolves when the supervisor has been idle, without clients, for a while. What it has begun to read it reads to the end. */
   async untilIdle(): Promise<void> {
-    const { state, loop, ownership, publisher } = this.#parts;
+    const { state, loop, ownership, publisher, watcher } = this.#parts;
     let heard: () => void = () => undefined;
     loop.subscribe({ heard: () => heard() });
     for (let idle = 0; idle < LINGER_MS;) {
@@ -101,7 +101,7 @@ export class Supervisor {
       if (!isSettled(state)) await new Promise<void>((resolve) => (heard = resolve));
       await publisher.untilAlone();
       await new Promise((resolve) => setTimeout(resolve, LINGER_LOOK_MS));
-      const isBusy = !isSettled(state) || !loop.isQuiet || !ownership.isQuiet;
+      const isBusy = !isSettled(state) || !loop.isQuiet || !ownership.isQuiet || watcher.unread > 0;
       idle = isBusy ? 0 : Math.min(idle + LINGER_LOOK_MS, publisher.aloneFor);
     }
   }

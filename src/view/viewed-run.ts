@@ -14,7 +14,7 @@ import { lastLines } from '../logs/log-source.js';
 import { smallBounds } from '../metrics/bounded-series.js';
 import { nanWords } from '../metrics/left-out.js';
 import { openMetrics, type RunMetrics } from '../metrics/run-metrics.js';
-import { declaredFacts } from '../metrics/tree/declared-facts.js';
+import { declaredFacts, declaringIn } from '../metrics/tree/declared-facts.js';
 import type { FoundFacts } from '../metrics/tree/facts.js';
 import { readFoundFacts } from '../metrics/tree/found-facts.js';
 import type { FoundRun } from '../metrics/tree/find-runs.js';
@@ -181,7 +181,7 @@ export class ViewedRun {
 
   #declaredIn({ told }: RunMetrics): ShownDeclared | undefined {
     if (this.own === null) return undefined;
-    return shownDeclared(declaredFacts(this.found.directory, told), this.own, redactShapes);
+    return shownDeclared(declaredFacts(this.found.directory, declaringIn(told)), this.own, redactShapes);
   }
 
   /** An exception says more than the exit code, or the word, that a writer has kept. */

@@ -20,7 +20,11 @@ const ofOneFile = lineFormat({
 });
 
 /** The files of one folder are one source. */
-export const dvclive: typeof ofOneFile = { ...ofOneFile, open: (files): SourceReader => new DvcliveFolder(files) };
+export const dvclive: typeof ofOneFile = {
+  ...ofOneFile,
+  open: (files): SourceReader => new DvcliveFolder(files),
+  readsToo: (path) => [valuesBeside(path)],
+};
 
 class DvcliveFolder extends FilesInTurn {
   readonly #files: SourceFiles;
@@ -29,7 +33,7 @@ class DvcliveFolder extends FilesInTurn {
   constructor(files: SourceFiles) {
     super(files, (path) => ofOneFile.open({ paths: [path] }), 'metrics');
     this.#files = files;
-    this.#values = new SaidValues(join(partsOf(files.paths[0]!)!.folder, dvcliveFiles.values), numbersIn);
+    this.#values = new SaidValues(valuesBeside(files.paths[0]!), numbersIn);
   }
 
   /** What `log_metric(plot=False)` and `live.summary` have is in no table. */
@@ -50,6 +54,10 @@ function partsOf(path: string): { readonly folder: string; readonly metric: stri
   const at = path.indexOf(inside);
   if (at < 0) return null;
   return { folder: path.slice(0, at), metric: path.slice(at + inside.length).replace(/\.tsv$/, '') };
+}
+
+function valuesBeside(path: string): string {
+  return join(partsOf(path)!.folder, dvcliveFiles.values);
 }
 
 function recogniseMetric(path: string, head: () => readonly string[] | null): Recognition {

@@ -41,6 +41,10 @@ export class FilesInTurn<Reader extends SourceReader = SourceReader> implements 
     return this.readers().some(({ isHindered }) => isHindered);
   }
 
+  get isWaiting(): boolean {
+    return this.readers().some(({ isWaiting }) => isWaiting);
+  }
+
   get written(): SourceReader['written'] {
     const times = this.readers().flatMap(({ written }) => written ?? []);
     if (times.length === 0) return null;

@@ -3,7 +3,9 @@ import type { FollowedBytes, Look } from '../../files/followed-bytes.js';
 import type { SourceReader } from './format.js';
 
 /** A follower of a growing file, in bytes or in lines. */
-type Followed = Readonly<Pick<FollowedBytes, 'path' | 'offset' | 'written' | 'obstacle'>> & { lookAgain?: () => void };
+type Followed = Readonly<Pick<FollowedBytes, 'path' | 'offset' | 'written' | 'obstacle' | 'isBehind'>> & {
+  lookAgain?: () => void;
+};
 
 /** What is still wrong in a file after this time, ms, is damage: network file systems show partial writes. */
 export const DAMAGED_MS = 30_000;
@@ -31,6 +33,10 @@ export abstract class FollowedSource<File extends Followed> implements Omit<Sour
 
   get isHindered(): boolean {
     return this.file.obstacle !== null;
+  }
+
+  get isWaiting(): boolean {
+    return this.file.isBehind;
   }
 
   get obstacle(): string | null {

@@ -56,6 +56,8 @@ export type SourceReader = {
   readonly more: boolean;
   /** Whether the last `read` failed. */
   readonly isHindered: boolean;
+  /** Whether the source ends with a part that is read once its rest has come: half a row, or what may be damaged. */
+  readonly isWaiting: boolean;
   /** Creation and last modification at the last `read`, Unix ms; null: no file existed. */
   readonly written: { readonly from: number; readonly to: number } | null;
   /** What of the source is not readable, in words that name it; null: nothing. */
@@ -132,6 +134,8 @@ export type MetricFormat = {
   readonly runIn?: (name: string) => string | null;
   /** Endings of companion files beside a file of that name: they may show its format while it does not itself. */
   readonly besides?: (name: string) => readonly string[];
+  /** Files that are read with one of this path, and are no source themselves; absent: there are none. */
+  readonly readsToo?: (path: string) => readonly string[];
   /** Called for a file with such a name at each look until it says yes or no: it must be cheap. */
   recognise: (file: FoundFile) => Recognition;
   /** Starts to follow a source. */

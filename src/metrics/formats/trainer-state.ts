@@ -57,6 +57,10 @@ class TrainerState implements SourceReader {
     return this.#file !== null && this.#file.obstacle !== null;
   }
 
+  get isWaiting(): boolean {
+    return this.#file?.isBehind === true;
+  }
+
   get obstacle(): string | null {
     const obstacle = this.#file?.obstacle ?? null;
     return obstacle === null ? null : `trainer_state.json cannot be read: ${obstacle}`;

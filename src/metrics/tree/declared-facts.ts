@@ -23,6 +23,16 @@ const MOST_PARAMETERS = 400;
 /** Folders above a file in which it is looked for the folder of its writer's run. */
 const HIGHEST = 4;
 
+/** The sources of a run as far as it declares something there: the paths of their files, and settings in the files themselves. */
+export type Declaring = { readonly paths: readonly string[]; readonly configs: readonly Parameters[] };
+
+export function declaringIn(sources: readonly Source[]): Declaring {
+  const configs = sources.flatMap(({ reader: { declared } }) =>
+    declared === undefined ? [] : [parametersOf(settingsOfWandb(declared.config))],
+  );
+  return { paths: sources.flatMap(({ found }) => found.paths), configs };
+}
+
 /**
  * What the program of a run declares of it, whatever writes its metrics: the folders of its sources are read as those of a viewed
  * run. A later attempt wins over an earlier one; of several runs inside one, as of a sweep in the program, only what they agree on
@@ -30,12 +40,9 @@ const HIGHEST = 4;
  *
  * @param directory Of the run.
  */
-export function declaredFacts(directory: string, sources: readonly Source[]): DeclaredFacts {
-  const places = placesOf(directory, sources).slice(-MOST_FOLDERS);
+export function declaredFacts(directory: string, { paths, configs }: Declaring): DeclaredFacts {
+  const places = placesOf(directory, paths).slice(-MOST_FOLDERS);
   const all = places.flatMap(factsOf);
-  const configs = sources.flatMap(({ reader: { declared } }) =>
-    declared === undefined ? [] : [parametersOf(settingsOfWandb(declared.config))],
-  );
   const parameters: Parameters = {};
   for (const each of [...all.map((facts) => facts.parameters), ...configs]) Object.assign(parameters, each);
   for (const name of disputed(configs)) delete parameters[name];
@@ -56,9 +63,9 @@ function disputed(all: readonly Parameters[]): string[] {
 type Place = { readonly path: string; readonly own: readonly string[]; readonly isInside: boolean };
 
 /** The folders of the sources, each with the names of their files in it; those of later attempts come last. */
-function placesOf(directory: string, sources: readonly Source[]): Place[] {
+function placesOf(directory: string, paths: readonly string[]): Place[] {
   const own = new Map<string, string[]>([[directory, []]]);
-  for (const path of sources.flatMap(({ found }) => found.paths)) {
+  for (const path of paths) {
     const folder = dirname(path);
     own.set(folder, [...(own.get(folder) ?? []), basename(path)]);
   }

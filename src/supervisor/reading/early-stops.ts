@@ -31,9 +31,14 @@ export class EarlyStops {
     this.#enter(run)?.remember(run.id, row[run.objective!.name] ?? NaN);
   }
 
-  /** Number of rungs that the run has passed; null: it has no such rule. */
-  rungs(run: ReadRun): number | null {
-    return this.#enter(run)?.rungs(run.id) ?? null;
+  /** The values of the run with which siblings are compared, one for each rung that it has passed; null: it has no such rule. */
+  passed(run: ReadRun): readonly number[] | null {
+    return this.#enter(run)?.passed(run.id) ?? null;
+  }
+
+  /** Takes what `passed` gave of a run that has ended, in place of its rows. */
+  recall(run: ReadRun, passed: readonly number[]): void {
+    this.#enter(run)?.recall(run.id, passed);
   }
 
   /** The rule by which the run should have ended at a rung beyond the first `judged`; null: at none. */
@@ -70,15 +75,11 @@ export class EarlyStops {
 export class ObjectiveBook {
   readonly #values = new Map<RunId, { -readonly [Key in keyof ObjectiveValues]: ObjectiveValues[Key] }>();
 
-  of(id: RunId): ObjectiveValues | null {
-    return this.#values.get(id) ?? null;
-  }
-
-  /** The best of them by the objective; null: there is no objective, or no value. */
-  bestOf({ id, objective }: ReadRun): number | null {
+  /** The present values of a run, and the best of them by its objective; null: it has no objective, or no value. */
+  told({ id, objective }: ReadRun): { readonly objective: ObjectiveValues | null; readonly best: number | null } {
     const values = this.#values.get(id);
-    if (values === undefined || objective === null) return null;
-    return objective.goal === 'maximize' ? values.max : values.min;
+    if (values === undefined || objective === null) return { objective: null, best: null };
+    return { objective: { ...values }, best: objective.goal === 'maximize' ? values.max : values.min };
   }
 
   /** Adds one row; a value that is not finite is ignored. In place, as a file may have millions of rows. */

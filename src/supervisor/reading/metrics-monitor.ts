@@ -12,11 +12,13 @@ import {
 } from '../../analysis/metric-order.js';
 import { smallBounds } from '../../metrics/bounded-series.js';
 import { nanWords } from '../../metrics/left-out.js';
-import { type DeclaredFacts, declaredFacts, nothingDeclared } from '../../metrics/tree/declared-facts.js';
+import type { Detection } from '../../metrics/detection.js';
+import { type DeclaredFacts, declaredFacts, declaringIn, nothingDeclared } from '../../metrics/tree/declared-facts.js';
 import { openMetrics, type PartRead, type RunMetrics } from '../../metrics/run-metrics.js';
 import { patternFault } from '../../text/pattern.js';
 import { judgesOf, type MonitoredMetrics, type Unwritten } from '../publish/run-view.js';
 import { countedProgress, type Limit, limitsOf } from './counted-progress.js';
+import { type EndedSummary, type EndedVitals, endedVitals } from './ended-summaries.js';
 import { type JudgedLevels, type NamedLevels, newBusy, type ReadRun } from './reading-messages.js';
 import { TimedRule } from './timed-rule.js';
 import { askedMetrics, unwrittenAmong } from './unwritten-metrics.js';
@@ -29,6 +31,11 @@ const DONE_SHARE = 'progress/done_frac';
 const GROWTH = 1 / 32;
 
 type Row = Readonly<Record<string, number>>;
+
+/** A summary of a run without what its rows came to; see `RowJudges`. */
+export type EndedFacts = Omit<EndedSummary, 'vitals' | 'objective' | 'passed'> & {
+  readonly vitals: Omit<EndedVitals, 'best'> | null;
+};
 
 /**
  * Compare a run with its siblings. `judge` returns the rule by which it should end now, or null. `note` is called for every new
@@ -59,6 +66,9 @@ export class MetricsMonitor {
   readonly #oddPatterns: readonly string[];
   #ruleMet = false;
   #rows = 0;
+  readonly #isPast: boolean;
+  /** Whether rows that were read are not there any more. */
+  #hasRestarted = false;
   #standingMetric: string | null = null;
   /**
    * What its program has declared, as it was told last; the number of rows from which on the files are asked again; and whether
@@ -72,18 +82,27 @@ export class MetricsMonitor {
   /** Metrics in order of preference as the run's default, and the number of metrics when that was determined. */
   #ranked: { keys: number; inOrder: readonly string[] } = { keys: 0, inOrder: [] };
 
-  /** @param hasPast Whether the rows of the first look are old, so that the run is not judged by them. */
-  constructor(run: ReadRun, since: number, callbacks = noCallbacks, { hasPast = false, busy = newBusy() } = {}) {
+  /**
+   * @param hasPast Whether the rows of the first look are old, so that the run is not judged by them. @param isPast Whether it has
+   * ended, so that no rule is applied.
+   */
+  constructor(
+    run: ReadRun,
+    since: number,
+    callbacks = noCallbacks,
+    { hasPast = false, isPast = false, busy = newBusy() } = {},
+  ) {
     this.#run = run;
+    this.#isPast = isPast;
     this.#shown = { show: run.metrics.show, x: run.metrics.x, judgedBy: judgesOf(run) };
     this.#limits = limitsOf(run.parameters);
     this.#asked = askedMetrics(run);
     this.#callbacks = callbacks;
     callbacks.restart();
     this.#pace = new OwnPace(since);
-    this.#rule = new TimedRule(run, busy);
-    const isJudged = run.stopWhen !== null || run.objective !== null;
-    const row = isJudged ? (values: Row, isPast: boolean) => this.#takeRow(values, isPast) : null;
+    const ruled = isPast ? { ...run, stopWhen: null } : run;
+    this.#rule = new TimedRule(ruled, busy);
+    const row = isJudgedByRows(ruled) ? (values: Row, isOld: boolean) => this.#takeRow(values, isOld) : null;
     const listener = { row, restart: () => this.#restart() };
     const { folders = [], patterns = {} } = run.metrics;
     this.#oddPatterns = oddPatterns(patterns);
@@ -131,6 +150,13 @@ export class MetricsMonitor {
   look(): void {
     this.#declared.at = 0;
     this.#metrics.look();
+  }
+
+  /** Its sources, once all of its folders have been searched. */
+  found(): Detection {
+    const { detection } = this.#metrics;
+    while (detection.more) this.#metrics.look();
+    return detection;
   }
 
   /** Reads a part of what is new, at most so many bytes. */
@@ -196,6 +222,25 @@ export class MetricsMonitor {
     };
   }
 
+  /**
+   * What another reading of all files of the run would tell, now that it has ended; null: that may be something else. Of an objective
+   * others know.
+   */
+  ended(now: number): EndedFacts | null {
+    const isOfThisReading = this.#hasRestarted || this.#verdict !== null || this.#rule.fault !== null;
+    const { more, told } = this.#metrics;
+    const isWhole = !more && told.every(({ reader }) => !reader.isHindered && !reader.isWaiting);
+    if ((isOfThisReading && !this.#isPast) || !isWhole) return null;
+    const vitals = endedVitals(this.vitals(now));
+    const { progress, metrics, counting, spark, step, notFinite, unwritten, exceeded = null } = vitals;
+    const present = { progress, metrics, counting, spark, step, notFinite, unwritten, exceeded };
+    return {
+      vitals: this.#rows === 0 ? null : present,
+      ...{ rows: this.#rows, hindrance: this.hindrance, ending: this.ending() },
+      declaring: declaringIn(told),
+    };
+  }
+
   #unwritten(written: readonly string[]): Unwritten | null {
     if (this.#asked.length === 0) return null;
     return unwrittenAmong(this.#asked, written, this.#rows, (name) => this.#metrics.among(name));
@@ -204,7 +249,7 @@ export class MetricsMonitor {
   /** What its program has declared since it was asked last; undefined: nothing new. It is asked again when there are twice as many rows. */
   #newlyDeclared(): DeclaredFacts | undefined {
     if (this.#rows < this.#declared.at) return undefined;
-    const facts = declaredFacts(this.#run.directory, this.#metrics.told);
+    const facts = declaredFacts(this.#run.directory, declaringIn(this.#metrics.told));
     const text = JSON.stringify(facts);
     const isNew = text !== this.#declared.text;
     this.#declared = { text, at: 2 * this.#rows + 1, isCurrent: true };
@@ -217,6 +262,7 @@ export class MetricsMonitor {
   }
 
   #restart(): void {
+    this.#hasRestarted ||= this.#rows > 0;
     this.#rule.restart();
     this.#ranked = { keys: 0, inOrder: [] };
     this.#levels.clear();
@@ -275,6 +321,10 @@ export class MetricsMonitor {
     }
     return this.#ranked.inOrder;
   }
+}
+
+function isJudgedByRows({ stopWhen, objective }: ReadRun): boolean {
+  return stopWhen !== null || objective !== null;
 }
 
 /** Patterns that this version cannot compile, though an older one accepted them; they match nothing. */

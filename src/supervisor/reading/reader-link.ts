@@ -4,8 +4,11 @@ import { errorText } from '../../base/user-error.js';
 import type { ReaderHooks, ReaderLink } from '../runs/watcher.js';
 import type { Busy, ReaderNews, ReaderOrder } from './reading-messages.js';
 
+/** Where a reader keeps what the next one needs: see `JudgedRungs`, and `EndedSummaries`. */
+export type ReaderFiles = { judgedFile: string; summaries: string };
+
 /** `lead`: difference between the scheduler's clock and the boot clock, ms. */
-export type ThreadStart = { lead: number; busy: Busy; judgedFile: string };
+export type ThreadStart = { lead: number; busy: Busy } & ReaderFiles;
 
 /** Memory limit of the thread, MB; usually it takes some 50. A thread that needs more ends without the supervisor. */
 const MOST_MB = 1024;
@@ -15,14 +18,10 @@ export function bootMs(): number {
   return Number(hrtime.bigint()) / 1e6;
 }
 
-/**
- * Starts a reader in a thread of its own. Orders of one turn of the event loop are sent together, and so are replies.
- *
- * @param judgedFile See `JudgedRungs`.
- */
-export function openReaderThread(file: URL, judgedFile: string): (hooks: ReaderHooks) => ReaderLink {
+/** Starts a reader in a thread of its own. Orders of one turn of the event loop are sent together, and so are replies. */
+export function openReaderThread(file: URL, files: ReaderFiles): (hooks: ReaderHooks) => ReaderLink {
   return ({ heard, ended, now, busy }) => {
-    const start: ThreadStart = { lead: now() - bootMs(), busy, judgedFile };
+    const start: ThreadStart = { lead: now() - bootMs(), busy, ...files };
     leaveDeletedDirectory();
     let worker: Worker;
     try {

@@ -1,57 +1,54 @@
-import type { FSWatcher } from 'chokidar';
 import { untilWholeSecond } from '../../base/lazy.js';
-import { statRegular } from '../../files/regular-file.js';
 import type { PartRead } from '../../metrics/run-metrics.js';
-import { EarlyStops, ObjectiveBook, Targets } from './early-stops.js';
+import { identityOf } from '../../metrics/sources-identity.js';
+import { EndedSummaries, type EndedSummary, endedVitals, newsOf } from './ended-summaries.js';
 import { JudgedRungs } from './judged-rungs.js';
-import { type MetricsCallbacks, MetricsMonitor } from './metrics-monitor.js';
+import { MetricsMonitor } from './metrics-monitor.js';
 import { type Busy, CATCH_UP_MS, type ReaderNews, type ReaderOrder, type ReadRun } from './reading-messages.js';
+import { FileReports, type Reported } from './file-reports.js';
 import { type Reading, ReadingQueue } from './reading-queue.js';
+import { RowJudges } from './row-judges.js';
 import { lastUsage } from './usage-file.js';
 
-/** `now`: the scheduler's clock, ms. */
+/** `now`: the scheduler's clock, ms. `judgedFile`: see `JudgedRungs`. `summaries`: folder, see `EndedSummaries`; absent: nothing is stored. */
 type ReaderTools = {
   tell: (news: ReaderNews) => void;
   now: () => number;
   busy: Busy;
   queue?: ReadingQueue;
   judgedFile?: string;
+  summaries?: string;
+  summariesMs?: number;
 };
 
 type Order<Type extends ReaderOrder['type']> = Extract<ReaderOrder, { type: Type }>;
 
 /** `live`: the attempt is up. `ended`: its last rows are being read. `past`: it ended before this supervisor started. */
-type Watch = Reading & {
-  readonly ticket: number;
-  readonly run: ReadRun;
-  readonly attempt: number;
-  readonly monitor: MetricsMonitor;
-  state: 'live' | 'ended' | 'past';
-  /** Set while the supervisor waits until all rows so far have been read; ends after a while. */
-  hurry: NodeJS.Timeout | null;
-  youth: NodeJS.Timeout | null;
-  /** Number of rungs at which it was judged before this reader; null: nothing is left to judge. */
-  judged: number | null;
-  /** The last reported hindrance. */
-  hindrance: string | null;
-  /** Whether the system reports changes of its files; `wanted`: as soon as there is one. */
-  reports: 'not yet' | 'wanted' | 'on';
-  /** Whether a reported change caused a read since the last poll. */
-  isFresh: boolean;
-  /** Whether something has been read but not reported, or nothing was reported yet; and the time of the last report. */
-  hasNews: boolean;
-  toldAt: number;
-};
+type Watch = Reading &
+  Reported & {
+    readonly ticket: number;
+    readonly run: ReadRun;
+    readonly attempt: number;
+    readonly monitor: MetricsMonitor;
+    state: 'live' | 'ended' | 'past';
+    /** Set while the supervisor waits until all rows so far have been read; ends after a while. */
+    hurry: NodeJS.Timeout | null;
+    youth: NodeJS.Timeout | null;
+    /** Number of rungs at which it was judged before this reader; null: nothing is left to judge. */
+    judged: number | null;
+    /** The last reported hindrance. */
+    hindrance: string | null;
+    /** Identity of its files, from which all has been read; null: it is not known. */
+    identity: string | null;
+    /** Whether something has been read but not reported, or nothing was reported yet; and the time of the last report. */
+    hasNews: boolean;
+    toldAt: number;
+  };
 
-/** Interval of reads of a file that the system reports as changed, ms. */
-const LOOK_MS = 100;
+/** Past runs that are read side by side. */
+const PAST_AT_ONCE = 8;
 /** Younger runs are only polled, ms. */
 const YOUTH_MS = 300;
-/**
- * Limit on the live runs that are watched by system reports, and read ten times a second. Each report takes half a ms of CPU time
- * over all threads.
- */
-const REPORTED_RUNS = 16;
 /** Share of a core's time that may be spent on live runs: if they are many, they are polled less often. */
 const POLLING_SHARE = 0.03;
 /** The same share if live runs have written nothing for a while. */
@@ -70,27 +67,26 @@ export class Reader {
   readonly #queue: ReadingQueue;
   readonly #watches = new Map<number, Watch>();
   readonly #live = new Set<Watch>();
-  readonly #byPath = new Map<string, Watch>();
-  readonly #due = new Set<Watch>();
-  readonly #earlyStops = new EarlyStops();
-  readonly #targets = new Targets();
-  readonly #objectives = new ObjectiveBook();
+  /** Past runs that have not been begun with, by ticket; and those that are being read. */
+  readonly #past = new Map<number, ReadRun>();
+  readonly #reading = new Set<Watch>();
+  readonly #judges = new RowJudges();
   readonly #judged: JudgedRungs;
+  readonly #summaries: EndedSummaries;
   /** Time spent on reading live runs since the last poll, ms. */
   #spentMs = 0;
   /** When a live run last wrote something, or was added; by `performance.now()`. */
   #newsAt = -Infinity;
   /** Whether the present polling interval is long because nothing was written. */
   #pausesQuietly = false;
-  #reported = 0;
-  #look: NodeJS.Timeout | null = null;
   #poll: NodeJS.Timeout | null = null;
-  #files: Promise<FSWatcher> | null = null;
+  readonly #reports = new FileReports<Watch>((watch) => this.#read(watch));
 
   constructor(tools: ReaderTools) {
     this.#tools = tools;
     this.#queue = tools.queue ?? new ReadingQueue();
     this.#judged = new JudgedRungs(tools.judgedFile ?? null);
+    this.#summaries = new EndedSummaries(tools.summaries ?? null, tools.summariesMs);
   }
 
   take(order: ReaderOrder): void {
@@ -104,18 +100,19 @@ export class Reader {
       case 'recall':
         return this.#recall(order);
       case 'drop':
+        this.#past.delete(order.ticket);
         return this.#of(order, (watch) => this.#letGo(watch));
       case 'forget':
-        this.#earlyStops.forget(order.id);
-        this.#objectives.forget(order.id);
+        this.#judges.forget(order.id);
     }
   }
 
   async close(): Promise<void> {
     this.#queue.close();
     this.#judged.close();
-    for (const timer of [this.#look, this.#poll]) if (timer !== null) clearTimeout(timer);
-    await (await this.#files)?.close();
+    this.#summaries.close();
+    this.#stopPolling();
+    await this.#reports.close();
   }
 
   #setBusy(ticket: number): void {
@@ -136,38 +133,63 @@ export class Reader {
     watch.judged = hasPast ? this.#judged.before(run.id, attempt) : null;
     if (watch.judged !== null) this.#judged.set(run.id, attempt, watch.judged);
     else if (!hasPast) this.#noteRungs(watch);
-    for (const path of watch.monitor.paths) this.#byPath.set(path, watch);
+    this.#reports.expect(watch);
     this.#newsAt = performance.now();
     this.#read(watch);
     // The present interval may be the long one of idle runs.
     if (this.#pausesQuietly) this.#stopPolling();
     this.#pollSoon();
     // For a very short run, setting up a watch would be half of the cost.
-    watch.youth = setTimeout(() => void this.#watchFiles(watch), YOUTH_MS).unref();
+    watch.youth = setTimeout(() => this.#reports.want(watch), YOUTH_MS).unref();
   }
 
   #recall({ ticket, run }: Order<'recall'>): void {
-    const past = { ticket, run: { ...run, stopWhen: null }, attempt: 0, since: -Infinity, hasPast: true };
-    this.#queue.add(this.#begin(past, 'past'), 'past');
+    this.#setBusy(ticket);
+    if (!this.#tellKept(ticket, run, this.#summaries.atOnce(run))) this.#past.set(ticket, run);
+    this.#setBusy(0);
+    this.#beginPast();
+  }
+
+  /** Begins with past runs of which nothing is known to be kept, a few side by side: a short one does not wait for a long one. */
+  #beginPast(): void {
+    for (const [ticket, run] of this.#past) {
+      if (this.#reading.size >= PAST_AT_ONCE) return;
+      this.#past.delete(ticket);
+      const watch = this.#begin({ ticket, run, attempt: 0, since: -Infinity, hasPast: true }, 'past');
+      this.#setBusy(ticket);
+      const isKept = this.#tellKept(ticket, run, this.#summaries.of(run, watch.monitor.found()));
+      this.#setBusy(0);
+      if (isKept) {
+        this.#watches.delete(ticket);
+        continue;
+      }
+      this.#reading.add(watch);
+      this.#queue.add(watch, 'past');
+    }
+  }
+
+  #tellKept(ticket: number, run: ReadRun, kept: EndedSummary | null): kept is EndedSummary {
+    if (kept === null) return false;
+    this.#judges.recall(run, kept);
+    newsOf(kept, { ticket, run }).forEach(this.#tools.tell);
+    return true;
+  }
+
+  #keep({ run, monitor, identity }: Watch): void {
+    const told = identity === null ? null : monitor.ended(this.#tools.now());
+    if (told === null) return;
+    this.#summaries.keep(run, monitor.found(), identity!, this.#judges.summaryWith(told, run));
   }
 
   #begin({ ticket, run, attempt, since, hasPast }: Omit<Order<'watch'>, 'type'>, state: Watch['state']): Watch {
     this.#setBusy(ticket);
-    const monitor = new MetricsMonitor(run, since, this.#callbacksOf(run, ticket), { hasPast, busy: this.#tools.busy });
+    const reached = (words: string) => this.#tools.tell({ type: 'target-reached', ticket, words });
+    const monitor = new MetricsMonitor(run, since, this.#judges.callbacksOf(run, reached), {
+      ...{ hasPast, isPast: state === 'past', busy: this.#tools.busy },
+    });
     const watch: Watch = {
-      ...{
-        ticket,
-        run,
-        attempt,
-        monitor,
-        state,
-        hurry: null,
-        youth: null,
-        judged: null,
-        hindrance: null,
-        reports: 'not yet',
-        isFresh: false,
-      },
+      ...{ ticket, run, attempt, monitor, state, hurry: null, youth: null, judged: null, hindrance: null },
+      ...{ reports: 'not yet', isFresh: false, identity: null },
       ...{ hasNews: state === 'live', toldAt: this.#tools.now() },
       readPart: (maxBytes) => {
         const begun = this.#tools.now();
@@ -206,84 +228,20 @@ export class Reader {
     this.#unwatch(watch);
     if (watch.hurry !== null) clearTimeout(watch.hurry);
     this.#watches.delete(watch.ticket);
+    if (this.#reading.delete(watch)) this.#beginPast();
   }
 
   #unwatch(watch: Watch): void {
     if (!this.#live.delete(watch)) return;
     this.#judged.delete(watch.run.id);
     if (watch.youth !== null) clearTimeout(watch.youth);
-    const { paths } = watch.monitor;
-    for (const path of paths) if (this.#byPath.get(path) === watch) this.#byPath.delete(path);
-    this.#due.delete(watch);
-    if (watch.reports === 'on') this.#reported -= 1;
-    void this.#files?.then((files) => files.unwatch(paths.filter((path) => !this.#byPath.has(path))));
+    this.#reports.drop(watch);
     if (this.#live.size === 0) this.#stopPolling();
   }
 
   #stopPolling(): void {
     if (this.#poll !== null) clearTimeout(this.#poll);
     this.#poll = null;
-  }
-
-  #callbacksOf(run: ReadRun, ticket: number): MetricsCallbacks {
-    const stops = this.#earlyStops;
-    return {
-      restart: () => {
-        this.#objectives.forget(run.id);
-        stops.restart(run);
-      },
-      remember: (row) => {
-        this.#objectives.take(run, row);
-        stops.remember(run, row);
-      },
-      note: (row) => {
-        this.#objectives.take(run, row);
-        const words = this.#targets.note(run, row);
-        if (words !== null) this.#tools.tell({ type: 'target-reached', ticket, words });
-      },
-      judge: (row) => stops.judge(run, row),
-    };
-  }
-
-  /** Watches existing files. For missing ones the folder would be watched, and searched at every write of any of its files. */
-  async #watchFiles(watch: Watch): Promise<void> {
-    if (watch.reports === 'on' || !this.#live.has(watch)) return;
-    watch.reports = 'wanted';
-    if (this.#reported >= REPORTED_RUNS) return;
-    const paths = watch.monitor.paths.filter((path) => this.#byPath.has(path) && statRegular(path).kind === 'file');
-    if (paths.length === 0) return;
-    watch.reports = 'on';
-    this.#reported += 1;
-    const files = await this.#fileWatcher();
-    if (this.#live.has(watch)) files.add(paths);
-  }
-
-  /** The file watcher, loaded with the first run that is up for a while. */
-  #fileWatcher(): Promise<FSWatcher> {
-    this.#files ??= import('chokidar').then(({ watch }) =>
-      watch([], {
-        ignoreInitial: true,
-        ignored: (path, stats) => stats !== undefined && !stats.isFile() && this.#byPath.has(path),
-      })
-        .on('all', (_event, path) => this.#soon(this.#byPath.get(path)))
-        // There are too many files for inotify, or a folder disappeared: polling continues.
-        .on('error', () => undefined),
-    );
-    return this.#files;
-  }
-
-  #soon(watch: Watch | undefined): void {
-    if (watch === undefined) return;
-    this.#due.add(watch);
-    this.#look ??= setTimeout(() => {
-      this.#look = null;
-      const due = [...this.#due];
-      this.#due.clear();
-      for (const each of due) {
-        each.isFresh = each.reports === 'on';
-        this.#read(each);
-      }
-    }, LOOK_MS).unref();
   }
 
   /**
@@ -318,11 +276,11 @@ export class Reader {
   /** Judges runs at rungs that they passed while there was no reader, once all values of their siblings are known. */
   #judgeMissed(): void {
     const missed = [...this.#live].filter(({ judged }) => judged !== null);
-    if (missed.length === 0) return;
+    if (missed.length === 0 || this.#past.size > 0) return;
     const isUnknown = ({ state, monitor }: Watch) => state === 'past' || monitor.isInPast;
     if ([...this.#watches.values()].some(isUnknown)) return;
     for (const watch of missed) {
-      const rule = this.#earlyStops.judgeMissed(watch.run, watch.judged!);
+      const rule = this.#judges.earlyStops.judgeMissed(watch.run, watch.judged!);
       watch.judged = null;
       this.#noteRungs(watch);
       if (rule === null) continue;
@@ -334,8 +292,8 @@ export class Reader {
 
   #noteRungs(watch: Watch): void {
     if (watch.state !== 'live' || watch.judged !== null) return;
-    const rungs = this.#earlyStops.rungs(watch.run);
-    if (rungs !== null) this.#judged.set(watch.run.id, watch.attempt, rungs);
+    const passed = this.#judges.earlyStops.passed(watch.run);
+    if (passed !== null) this.#judged.set(watch.run.id, watch.attempt, passed.length);
   }
 
   /** Reads a short file at once, a long one in the background. */
@@ -346,17 +304,27 @@ export class Reader {
   #readPart(watch: Watch, maxBytes: number): PartRead {
     const now = this.#tools.now();
     this.#setBusy(watch.ticket);
-    const part = watch.monitor.refresh(maxBytes);
+    const part = watch.state === 'live' ? watch.monitor.refresh(maxBytes) : this.#readEnded(watch, maxBytes);
     if (part.changed) {
       watch.hasNews = true;
       this.#newsAt = performance.now();
       this.#noteRungs(watch);
-      if (watch.reports === 'wanted') void this.#watchFiles(watch);
+      if (watch.reports === 'wanted') this.#reports.want(watch);
     }
     if (!part.more || now - watch.toldAt >= NEWS_MS) this.#tell(watch, now);
     if (!part.more) this.#caughtUp(watch);
     this.#setBusy(0);
     return part;
+  }
+
+  /** Reads a part; at the end, it is looked whether anything has come since the files were identified. */
+  #readEnded(watch: Watch, maxBytes: number): PartRead {
+    const part = watch.monitor.refresh(maxBytes);
+    if (part.more) return part;
+    const identity = identityOf(watch.monitor.found().sources);
+    const last = watch.monitor.refresh(maxBytes);
+    watch.identity = last.changed || last.more ? null : (identity?.text ?? null);
+    return { changed: part.changed || last.changed, bytes: part.bytes + last.bytes, more: last.more };
   }
 
   #tell(watch: Watch, now: number): void {
@@ -367,12 +335,12 @@ export class Reader {
     if (!watch.hasNews) return;
     watch.hasNews = false;
     watch.toldAt = now;
-    const objective = this.#objectives.of(run.id);
-    const vitals = monitor.vitals(now);
+    const { best, objective } = this.#judges.objectives.told(run);
+    const vitals = state === 'past' ? endedVitals(monitor.vitals(now)) : monitor.vitals(now);
     const metrics = state === 'live' ? vitals.metrics : { ...vitals.metrics, ...lastUsage(run.directory) };
     this.#tools.tell({
-      ...{ type: 'told', ticket, vitals: { ...vitals, metrics, best: this.#objectives.bestOf(run) } },
-      ...{ objective: objective && { ...objective }, rows: monitor.rows, isUpToDate: monitor.isUpToDate },
+      ...{ type: 'told', ticket, vitals: { ...vitals, metrics, best } },
+      ...{ objective, rows: monitor.rows, isUpToDate: monitor.isUpToDate },
       // Past runs cause no notifications.
       rule: state === 'past' ? null : monitor.ruleMet,
       judged: state === 'live' && monitor.isUpToDate ? monitor.judged() : null,
@@ -388,7 +356,8 @@ export class Reader {
     }
     if (state === 'live') return;
     this.#tools.tell({ type: 'read', ticket, ending: monitor.ending() });
+    this.#keep(watch);
     this.#letGo(watch);
-    this.#objectives.forget(run.id);
+    this.#judges.objectives.forget(run.id);
   }
 }

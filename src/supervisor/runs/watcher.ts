@@ -61,8 +61,8 @@ type Entry = {
   deaths: number;
 };
 
-/** Finished runs whose metrics are being read side by side. */
-const PAST_AT_ONCE = 8;
+/** Finished runs of which the reader is told at once: of most it need not read anything. */
+const PAST_AT_ONCE = 256;
 /** A run over which the reader died so often is not read any more. */
 const MOST_DEATHS = 2;
 /** How often it is looked whether the reader goes on, ms. */
@@ -267,7 +267,7 @@ export class Watcher {
     this.#recallMore();
   }
 
-  /** As many as are read side by side: who has said little does not wait for who has said much. */
+  /** As many as the reader is told of at once. */
   #recallMore(): void {
     // Closed meanwhile: there is nobody left to tell.
     if (this.#isClosed) return;
@@ -303,7 +303,8 @@ export class Watcher {
       busy,
     });
     this.#checking ??= setInterval(() => this.#check(), this.#checkMs).unref();
-    for (const entry of this.#entries.values()) {
+    // Those that come meanwhile are told of as they come.
+    for (const entry of [...this.#entries.values()]) {
       if (this.#young.has(entry)) continue;
       const order = this.#orderOf(entry);
       // What one that died has told of is told of again.

@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { keepTables } from '../../../src/files/kept-tables.js';
+import { keepTables } from '../../../src/files/kept/kept-tables.js';
 import { openMetrics } from '../../../src/metrics/run-metrics.js';
 import { removeFolder } from '../../remove-folder.js';
 

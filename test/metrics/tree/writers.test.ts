@@ -5,7 +5,7 @@ import { foundLog } from '../../../src/logs/found-log.js';
 import { recognised } from '../../../src/metrics/detection.js';
 import { metricFormats } from '../../../src/metrics/formats/registry.js';
 import { openMetrics, type RunMetrics, wallTime } from '../../../src/metrics/run-metrics.js';
-import { declaredFacts } from '../../../src/metrics/tree/declared-facts.js';
+import { declaredFacts, declaringIn } from '../../../src/metrics/tree/declared-facts.js';
 import { readFoundFacts } from '../../../src/metrics/tree/found-facts.js';
 import { found, treeMaker } from './trees.js';
 
@@ -132,7 +132,7 @@ describe('sacred', () => {
     expect(found(root).runs.map(({ kind }) => kind)).toEqual(['memrl-tui']);
     const metrics = openMetrics(root).readNow();
     expect(points(metrics, 'train/loss')).toEqual([[0, 2], [1, 1], [2, 7], [3, 6]]); // prettier-ignore
-    expect(declaredFacts(root, metrics.all).parameters).toMatchObject({ lr: 0.1, seed: 7 });
+    expect(declaredFacts(root, declaringIn(metrics.all)).parameters).toMatchObject({ lr: 0.1, seed: 7 });
   });
 });
 
@@ -240,7 +240,7 @@ describe('DVCLive', () => {
     const { runs } = found(root);
     expect(runs.map(({ place, kind }) => [place, kind])).toEqual([['a', 'Hydra'], ['b', 'Hydra'], ['c/live', 'DVCLive']]); // prettier-ignore
     const [x, y] = [openMetrics(join(root, 'a')).readNow(), openMetrics(join(root, 'c')).readNow()];
-    expect(declaredFacts(join(root, 'c'), y.all).parameters).toEqual({ lr: 0.1, 'model.width': 64 });
+    expect(declaredFacts(join(root, 'c'), declaringIn(y.all)).parameters).toEqual({ lr: 0.1, 'model.width': 64 });
     expect([points(x, 'train/loss'), y.last()['best']]).toEqual([[[0, 2], [1, 1]], 0.5]); // prettier-ignore
   });
 

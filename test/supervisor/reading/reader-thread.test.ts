@@ -12,6 +12,8 @@ let folder: string;
 beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'memrl-reader-'))));
 afterEach(() => removeFolder(folder));
 
+const files = () => ({ judgedFile: join(folder, 'judged.json'), summaries: join(folder, 'summaries') });
+
 /** So often it is looked whether a thread goes on, ms; one that only waits for a busy processor must not seem to stand still. */
 const CHECK_MS = 400;
 
@@ -61,7 +63,7 @@ const listener = () => ({
 it('tells what metrics say of runs that are up, that end and that have ended, and when a rule is met', async () => {
   const [live, ending, past] = planned('live', 'ending-run', 'past') as [never, never, never];
   const told = listener();
-  const watcher = new Watcher(told, openReaderThread(await threadFile(), join(folder, 'judged.json')));
+  const watcher = new Watcher(told, openReaderThread(await threadFile(), files()));
   const acc = (run: { id: never }) => watcher.vitals(run.id).metrics['acc'];
   watcher.watch(live, 1, 1_000_000);
   watcher.watch(ending, 1, 1_000_000);
@@ -79,7 +81,7 @@ it('tells what metrics say of runs that are up, that end and that have ended, an
 it('is opened again when it dies, and the run over which it dies is read no more', async () => {
   const [good, bad, ended] = planned('good', 'bad', 'ended') as [never, never, never];
   const told = listener();
-  const watcher = new Watcher(told, openReaderThread(await mortalThreadFile('bad'), join(folder, 'judged.json')));
+  const watcher = new Watcher(told, openReaderThread(await mortalThreadFile('bad'), files()));
   const caughtUp = vi.fn();
   watcher.watch(good, 1, 1_000_000);
   watcher.catchUp(bad, 1, caughtUp);
@@ -100,7 +102,7 @@ it(
     const [good, bad] = planned('good', 'bad') as [never, never];
     const told = listener();
     const file = await mortalThreadFile('bad', '(() => { for (;;); })()');
-    const watcher = new Watcher(told, openReaderThread(file, join(folder, 'judged.json')), CHECK_MS);
+    const watcher = new Watcher(told, openReaderThread(file, files()), CHECK_MS);
     watcher.watch(bad, 1, 1_000_000);
     watcher.watch(good, 1, 1_000_000);
     await waitFor('the other run to be read', () => watcher.vitals((good as { id: never }).id).metrics['acc'] === 0.4);
@@ -118,7 +120,7 @@ it('is opened again when a rule never returns: the rule is off for all of its gr
   const forEver = `${['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `xs.all(${name}, `).join('')}acc < 2${')'.repeat(6)}`;
   const [first, second] = plannedWith(forEver, 'first', 'second') as [never, never];
   const told = listener();
-  const watcher = new Watcher(told, openReaderThread(await threadFile(), join(folder, 'judged.json')), CHECK_MS);
+  const watcher = new Watcher(told, openReaderThread(await threadFile(), files()), CHECK_MS);
   watcher.watch(first, 1, 1_000_000);
   watcher.watch(second, 1, 1_000_000);
   for (const run of [first, second]) {

@@ -137,6 +137,7 @@ class DatabaseReader implements SourceReader {
   #skipped = 0;
   #unread: string | null = null;
   #damage: string | null = null;
+  #isBusy = false;
   #runs: Runs;
   /** Times at which the rows of the chosen runs were written. */
   #times: SourceReader['written'] = null;
@@ -166,6 +167,10 @@ class DatabaseReader implements SourceReader {
     return this.#unread !== null;
   }
 
+  get isWaiting(): boolean {
+    return this.#isBusy || this.#damage !== null;
+  }
+
   get obstacle(): string | null {
     const name = basename(this.#file.path);
     if (this.#unread !== null) return `${name} cannot be read: ${this.#unread}`;
@@ -176,6 +181,7 @@ class DatabaseReader implements SourceReader {
   read(maxBytes: number, sink: RowSink): boolean {
     const read = this.#file.read((pages) => this.#part(pages, maxBytes));
     this.#unread = read.is === 'unreadable' ? read.reason : null;
+    this.#isBusy = read.is === 'busy';
     this.#more = read.is === 'busy' && read.more;
     if (read.is === 'damaged') return this.#isStillWritten() ? false : this.#report(read.reason);
     return read.is === 'read' && this.#take(read.value, sink);

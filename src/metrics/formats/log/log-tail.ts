@@ -27,6 +27,11 @@ export class LogTail {
     return this.#progress;
   }
 
+  /** Makes the next look happen at once, for a run that has ended. */
+  lookAgain(): void {
+    this.#lookedAt = -Infinity;
+  }
+
   #look(): void {
     this.#lookedAt = performance.now();
     const opened = openRegular(this.#path);

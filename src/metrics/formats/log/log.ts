@@ -64,6 +64,11 @@ class LogReader extends FollowedSource<FollowedBytes> implements SourceReader {
     return this.#rows.progress;
   }
 
+  /** A line is read before its end, too. */
+  override get isWaiting(): boolean {
+    return false;
+  }
+
   get settings(): ReadonlySet<string> {
     return this.#rows.settings;
   }

@@ -1,5 +1,5 @@
 import type { EarlyTerminate } from '../../planned-run.js';
-import { bestShare, type Judge, SortedValues, type Verdict } from './verdict.js';
+import { addPassed, bestShare, type Judge, SortedValues, type Verdict } from './verdict.js';
 
 type AshaRule = Extract<EarlyTerminate, { type: 'asha' }>;
 
@@ -32,8 +32,13 @@ export class Asha implements Judge {
     return this.#judged(past.length - 1, value);
   }
 
-  rungs(run: string): number {
-    return this.#past.get(run)?.length ?? 0;
+  passed(run: string): readonly number[] {
+    return this.#past.get(run) ?? [];
+  }
+
+  recall(run: string, passed: readonly number[]): void {
+    addPassed(this.#values, passed);
+    this.#past.set(run, [...passed]);
   }
 
   judgeMissed(run: string, judged: number): Verdict | null {

@@ -47,9 +47,15 @@ export class EarlyStopping {
     this.#take(run, value);
   }
 
-  /** Number of the rule's rungs that the run has passed. */
-  rungs(run: string): number {
-    return this.#judge.rungs(run);
+  /** The values of a run with which its siblings are compared: one for each of the rule's rungs that it has passed. */
+  passed(run: string): readonly number[] {
+    return this.#judge.passed(run);
+  }
+
+  /** Takes what `passed` gave of a run that has ended, in place of its values. */
+  recall(run: string, passed: readonly number[]): void {
+    this.forget(run);
+    this.#judge.recall(run, passed);
   }
 
   /** Judges a run at the rungs that it passed without being judged: those beyond the first `judged`. */

@@ -1,5 +1,5 @@
 import type { EarlyTerminate } from '../../planned-run.js';
-import { bestShare, type Judge, SortedValues, type Verdict } from './verdict.js';
+import { addPassed, bestShare, type Judge, SortedValues, type Verdict } from './verdict.js';
 
 type HyperbandRule = Extract<EarlyTerminate, { type: 'hyperband' }>;
 
@@ -36,8 +36,13 @@ export class Hyperband implements Judge {
     return past.atBands.length === 0 ? null : this.#judged(past, iteration);
   }
 
-  rungs(run: string): number {
-    return this.#past.get(run)?.atBands.length ?? 0;
+  passed(run: string): readonly number[] {
+    return this.#past.get(run)?.atBands ?? [];
+  }
+
+  recall(run: string, passed: readonly number[]): void {
+    addPassed(this.#values, passed);
+    this.#past.set(run, { best: Infinity, atBands: [...passed] });
   }
 
   judgeMissed(run: string, judged: number): Verdict | null {

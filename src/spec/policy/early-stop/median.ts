@@ -1,5 +1,5 @@
 import type { EarlyTerminate } from '../../planned-run.js';
-import { type Judge, SortedValues, type Verdict } from './verdict.js';
+import { addPassed, type Judge, SortedValues, type Verdict } from './verdict.js';
 
 type MedianRule = Extract<EarlyTerminate, { type: 'median' }>;
 
@@ -35,8 +35,13 @@ export class Median implements Judge {
     return verdict;
   }
 
-  rungs(run: string): number {
-    return this.#past.get(run)?.averages.length ?? 0;
+  passed(run: string): readonly number[] {
+    return this.#past.get(run)?.averages ?? [];
+  }
+
+  recall(run: string, passed: readonly number[]): void {
+    addPassed(this.#averages, passed);
+    this.#past.set(run, { best: Infinity, sum: 0, next: Infinity, averages: [...passed] });
   }
 
   /** Judges a run at the last checkpoint that it passed, as its best value so far counts. */

@@ -12,8 +12,10 @@ export type Verdict = {
 export type Judge = {
   /** Adds the value of a run's next iteration (counted from 1), and judges the run. */
   note(run: string, iteration: number, value: number): Verdict | null;
-  /** Number of rungs that the run has passed. */
-  rungs(run: string): number;
+  /** The values of the run with which siblings are compared, one for each rung that it has passed. */
+  passed(run: string): readonly number[];
+  /** Takes the values of a past run that `passed` has given before, in place of all its values. */
+  recall(run: string, passed: readonly number[]): void;
   /** Judges the run at its rungs beyond the first `judged`, by the present values of all runs; null: it may continue. */
   judgeMissed(run: string, judged: number): Verdict | null;
   /** Removes all values of a run. */
@@ -86,4 +88,9 @@ export function earlyStopRule(words: string): string {
 /** Whether the rule that ended a run as done was `early_terminate`, not `stop_when`. */
 export function isEarlyStop(rule: string): boolean {
   return rule.startsWith(prefix);
+}
+
+/** Adds the values of a run to those of all runs, of which each rung has its own. */
+export function addPassed(all: SortedValues[], passed: readonly number[]): void {
+  for (const [rung, value] of passed.entries()) (all[rung] ??= new SortedValues()).add(value);
 }

@@ -127,6 +127,22 @@ describe('early stopping', () => {
   );
 
   it.each(rules.map((each) => ({ name: JSON.stringify(each), each })))(
+    'judges a run by past siblings as it does by their values: $name',
+    ({ each }) => {
+      fc.assert(
+        fc.property(notes, notes, (past, told) => {
+          const [read, recalled] = [new EarlyStopping(each, loss), new EarlyStopping(each, loss)];
+          for (const { run, value } of past) read.remember(`past ${run}`, value);
+          for (const run of runs) recalled.recall(`past ${run}`, read.passed(`past ${run}`));
+          for (const { run, value } of told) expect(recalled.note(run, value)).toEqual(read.note(run, value));
+          for (const run of runs) for (const stopping of [read, recalled]) stopping.forget(`past ${run}`);
+          for (const { run, value } of told) expect(recalled.note(run, value)).toEqual(read.note(run, value));
+        }),
+      );
+    },
+  );
+
+  it.each(rules.map((each) => ({ name: JSON.stringify(each), each })))(
     'says what a plain reading of the rule says, whatever the order: $name',
     ({ each }) => {
       fc.assert(

@@ -1,8 +1,8 @@
 import { closeSync, constants, copyFileSync, readdirSync, readSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { runFiles } from '../contract/files.js';
-import { makeFolder } from './make-folder.js';
-import { openRegular, statRegular } from './regular-file.js';
+import { runFiles } from '../../contract/files.js';
+import { makeFolder } from '../make-folder.js';
+import { openRegular, statRegular } from '../regular-file.js';
 
 /**
  * Copies of the tables of numbers that an attempt had written when the next one began: programs open them anew, and their earlier rows
