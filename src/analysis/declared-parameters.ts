@@ -61,16 +61,30 @@ function someOf(words: readonly string[]): string {
   return words.slice(0, MOST_NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
-/** Whether two values may be the same one in two spellings: `1e-3` and 0.001, `True` and true, a path and its end. */
-function isAlike(a: ParameterValue, b: ParameterValue): boolean {
-  const [first, second] = [textOf(a).toLowerCase(), textOf(b).toLowerCase()];
-  if (first === second) return true;
+/** Whether two values may be the same one in two spellings: `1e-3` and 0.001, `True` and true, a path and its end, `a,b` and a list. */
+function isAlike(plan: ParameterValue, said: ParameterValue): boolean {
+  const [first, second] = [textOf(plan).toLowerCase(), textOf(said).toLowerCase()];
+  if (first === second || fits(first.split(/\$\{[^}]*\}/), second)) return true;
   const [x, y] = [Number(first), Number(second)];
   if (!Number.isNaN(x) && !Number.isNaN(y)) return Math.abs(x - y) <= 1e-9 * Math.abs(x);
   return first.endsWith(second) || second.endsWith(first);
 }
 
+/** Whether a text has these parts, with anything between them: in a plan, `${sweep_dir}/base` stands for where that is. */
+function fits([first = '', ...others]: readonly string[], text: string): boolean {
+  const last = others.pop();
+  if (last === undefined || !text.startsWith(first) || !text.endsWith(last)) return false;
+  let from = first.length;
+  for (const part of others) {
+    const at = text.indexOf(part, from);
+    if (at < 0) return false;
+    from = at + part.length;
+  }
+  return from <= text.length - last.length;
+}
+
 function textOf(value: ParameterValue): string {
   if (value === null) return 'None';
+  if (Array.isArray(value) && value.every((each) => typeof each !== 'object')) return value.join(',');
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
