@@ -1,4 +1,5 @@
 import { closeSync, readSync, type Stats } from 'node:fs';
+import { sizeText } from '../text/numbers.js';
 import { isSettledTime } from './file-system-time.js';
 import { obstacleOf, openRegular, statRegular } from './regular-file.js';
 
@@ -31,6 +32,7 @@ const none = Buffer.alloc(0);
  */
 export class FollowedBytes {
   readonly path: string;
+  readonly #largest: number;
   #offset = 0;
   #head: Buffer = none;
   readonly #anchor = new Anchor();
@@ -40,8 +42,10 @@ export class FollowedBytes {
   #window = 0;
   #obstacle: string | null = null;
 
-  constructor(path: string) {
+  /** @param largest Of a file that is rewritten as a whole: size limit in bytes, above which it is not read. */
+  constructor(path: string, largest = Infinity) {
     this.path = path;
+    this.#largest = largest;
   }
 
   /** Why the last look failed, in words: the file is a pipe, the disk reports an error. Null: it succeeded, or there is no file. */
@@ -116,6 +120,7 @@ export class FollowedBytes {
     if (opened.kind !== 'file') return null;
     const { descriptor, stat } = opened;
     try {
+      if (stat.size > this.#largest) return this.#refuse(stat.size);
       const wanted = Math.max(maxBytes, this.#window);
       const bytes = this.#offset === 0 ? null : this.#continue(descriptor, stat, wanted);
       if (bytes !== null) return { stat, restarted: false, bytes };
@@ -130,6 +135,11 @@ export class FollowedBytes {
     } finally {
       closeSync(descriptor);
     }
+  }
+
+  #refuse(size: number): null {
+    this.#obstacle = `it has ${sizeText(size)}, and is left out above ${sizeText(this.#largest)}`;
+    return null;
   }
 
   /**

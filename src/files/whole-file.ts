@@ -5,15 +5,20 @@ import { closeSync, constants, linkSync, openSync, renameSync, rmdirSync, unlink
  * Replaces a file atomically: a reader sees the old content or the new one, never half of either. A link or a pipe at the path is
  * replaced too; nothing is written through it. Each `draft` may have one writer at a time.
  *
- * @throws The error of the operating system. The draft may be left, and is replaced the next time.
+ * @throws The error of the operating system, as when the disk is full; the draft is removed then.
  */
 export function writeWhole(
   path: string,
   content: string | Uint8Array,
   { mode = 0o666, draft = `${path}.tmp` }: { mode?: number; draft?: string } = {},
 ): void {
-  writeFresh(draft, content, mode);
-  renameSync(draft, path);
+  try {
+    writeFresh(draft, content, mode);
+    renameSync(draft, path);
+  } catch (error) {
+    removeIfPossible(draft);
+    throw error;
+  }
 }
 
 /** Writes a new file: anything at the path is removed first, and no link is followed. */
@@ -52,6 +57,14 @@ export function openFresh(path: string, mode: number): number {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     remove(path);
     return open();
+  }
+}
+
+function removeIfPossible(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // It was not begun, or the disk takes no change at all.
   }
 }
 

@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { lstatSync, mkdirSync, mkdtempSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -38,6 +47,12 @@ describe('a file that is written as a whole', () => {
     expect(readFileSync(join(folder, 'a'), 'utf8')).toBe('newer');
     expect(statSync(join(folder, 'a')).mode & 0o777).toBe(0o600);
     expect(readFileSync(join(folder, 'victim'), 'utf8')).toBe('precious');
+  });
+
+  it('leaves no draft where it could not be written', () => {
+    mkdirSync(join(folder, 'a/b'), { recursive: true });
+    expect(() => writeWhole(join(folder, 'a'), 'new')).toThrow();
+    expect(readdirSync(folder)).toEqual(['a']);
   });
 
   it('is refused where a directory with something in it stands, which stays', () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -37,6 +37,23 @@ describe('what is left out of the metrics of a run', () => {
     const metrics = read();
     expect(metrics.obstacle).toBe(words);
     expect(said(metrics)).toContain(words);
+  });
+
+  it.each([
+    { file: 'trainer_state.json', begins: '{"log_history": [{"step": 1, "loss": 0.5}', beside: [] },
+    { file: 'metrics.json', begins: '{"loss": {"steps": [1], "values": [0.5]}', beside: ['run.json', 'cout.txt'] },
+  ])('is said of $file with gigabytes, and it takes no time', async ({ file, begins, beside }) => {
+    for (const name of beside) write(name, '{}');
+    write(file, begins);
+    truncateSync(join(run, file), 3 * 2 ** 30);
+    const words = new RegExp(`${file}.* cannot be read: it has 3\\.0 GiB, and is left out above 256 MiB`);
+    const metrics = read();
+    expect(metrics.obstacle).toMatch(words);
+    const fleet = new FolderFleet([{ path: run, label: 'run' }]);
+    await fleet.find();
+    await fleet.read();
+    expect([...fleet.runs.values()].map(({ warning }) => warning)).toEqual([expect.stringMatching(words)]);
+    fleet.close();
   });
 
   it('is said of points between those that are kept of a long curve', () => {

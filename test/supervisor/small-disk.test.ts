@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunId } from '../../src/base/ids.js';
@@ -120,7 +120,8 @@ describe.skipIf(!isPossible)('a disk that runs full in the middle of a sweep', (
     const more = plan(disk.inside, 'more', [quiet('more', 0)]);
     expect(await fleet.submit(more, environment, {})).toMatchObject({
       ok: false,
-      message: expect.stringMatching(/ENOSPC/) as string,
+      message: expect.stringMatching(/so it was not done: ENOSPC/) as string,
+      fix: expect.stringContaining('Free some space') as string,
     });
     expect([run(fleet, 's/greedy').state, run(fleet, 's/late').state]).toEqual(['running', 'running']);
 
@@ -145,6 +146,7 @@ describe.skipIf(!isPossible)('a disk that runs full in the middle of a sweep', (
       expect(fleet.problem).toMatch(/did not start.\nNothing can be written there: ENOSPC/);
       await endInPeace(fleet);
       expectAllWell(fleet);
+      expect(readdirSync(join(disk.outside, '.supervisor')).filter((name) => name.endsWith('.tmp'))).toEqual([]);
     },
   );
 });

@@ -12,6 +12,7 @@ import { expandBeside } from '../../spec/expand/expand-sweep.js';
 import type { Plan } from '../../spec/planned-run.js';
 import { shellQuote } from '../../text/shell-words.js';
 import type { Draft, EditorPort, OwnFile, Verdict } from '../../tui/state/editor-port.js';
+import { keepLaunched } from '../plan/keep-launched.js';
 import { definedEnvironment, runsDirectory } from '../options.js';
 import { requestedSlots } from '../slot-options.js';
 import { surveysOf, withSnapshots } from '../plan/code-snapshots.js';
@@ -118,8 +119,8 @@ export class TerminalEditor implements EditorPort {
     const rows = this.#fleet.runs;
     const whole = await withSnapshots(plan, plannedRuns(plan), surveys, { rows, environment });
     const ack = await this.#fleet.submit(whole, environment, wish, order);
-    if (ack.ok && work.source !== null) this.#keep(work.source, text);
-    return ack;
+    const unkept = ack.ok && work.source !== null ? this.#keep(work.source, text) : null;
+    return ack.ok && unkept !== null ? { ...ack, message: `${ack.message}. ${unkept}` } : ack;
   }
 
   ownFile(draft: Draft): OwnFile | null {
@@ -187,9 +188,9 @@ export class TerminalEditor implements EditorPort {
     return { ...proposalOf(plan, difference, { time: null, width: outputWidth() - 8 }), order: undefined };
   }
 
-  #keep({ sweep, ending }: SweepSource, text: string): void {
+  #keep({ sweep, ending }: SweepSource, text: string): string | null {
     const directory = this.#fleet.sweeps.get(sweep)?.directory;
-    if (directory !== undefined) writeSweepText(directory, text, ending);
+    return directory === undefined ? null : keepLaunched(directory, () => writeSweepText(directory, text, ending));
   }
 
   #freshName({ sweep, name }: RunSummary): string {

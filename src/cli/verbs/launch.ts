@@ -14,6 +14,7 @@ import { demandOf } from '../../supervisor/runs/launch-spec.js';
 import { usableCores } from '../../processes/usable-cores.js';
 import { refuseNiceness } from '../../supervisor/requests/niceness.js';
 import { chooseSlots, refuseTooManyCores, type SlotChoice, visibleOf } from '../../supervisor/requests/slot-choice.js';
+import { keepLaunched } from '../plan/keep-launched.js';
 import { supervisorPrograms } from '../open-fleet.js';
 import { definedEnvironment, type LaunchOptions, projectOf, requestedSets, runsDirectory } from '../options.js';
 import { requestedSlots } from '../slot-options.js';
@@ -91,9 +92,13 @@ export async function launchPlan(asRead: ReadPlan, file: string, options: Launch
     if (!(await isEditAgreed(read, fleet, options))) return 2;
     const leftOut = leftOutNote(read, file, options);
     await submit(fleet, read, surveys, options);
-    writeSweepOrigin(sweepDirectory(read, options), at(file));
-    writeLaunchOverrides(sweepDirectory(read, options), { ...saidBy(options), fromSeeds: read.fromSeeds });
-    for (const note of [warning, allocation, leftOut]) if (note !== null) remark(note);
+    const directory = sweepDirectory(read, options);
+    const unkept = keepLaunched(directory, () => {
+      writeSweepText(directory, read.text, read.from.path);
+      writeSweepOrigin(directory, at(file));
+      writeLaunchOverrides(directory, { ...saidBy(options), fromSeeds: read.fromSeeds });
+    });
+    for (const note of [warning, allocation, leftOut, unkept]) if (note !== null) remark(note);
     return await left(fleet, read, file, options);
   } finally {
     fleet.close();
@@ -194,7 +199,7 @@ async function nothingToDo(read: ReadPlan, options: LaunchOptions): Promise<numb
 
 async function submit(
   fleet: Fleet,
-  { plan, planned, text, from }: ReadPlan,
+  { plan, planned }: ReadPlan,
   surveys: Surveys,
   options: LaunchOptions,
 ): Promise<void> {
@@ -202,8 +207,6 @@ async function submit(
   const whole = await withSnapshots(plan, planned, surveys, { rows: fleet.runs, environment });
   const answer = await fleet.submit(whole, environment, requestedSlots(options));
   if (!answer.ok) throw new UserError(answer.message, answer.fix ?? 'Correct it and launch again.');
-  // Stored for readers of the runs directory; each run's own parameters are in its run.json.
-  writeSweepText(join(runsDirectory(options.runs), plan.sweep), text, from.path);
 }
 
 function sweepDirectory({ plan }: ReadPlan, options: LaunchOptions): string {

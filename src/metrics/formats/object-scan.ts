@@ -1,6 +1,9 @@
 import { parseJsonLine } from '../../contract/json-line.js';
 import type { Taken } from '../../files/followed-bytes.js';
 
+/** Size limit of a file of JSON that is read as a whole whenever it was rewritten, in bytes: some seconds. */
+export const LARGEST_JSON = 256 << 20;
+
 const sign = { quote: 34, escape: 92, open: 123, close: 125, begin: 91, end: 93 };
 
 /** Receives an object of the stream, and the key before it. */

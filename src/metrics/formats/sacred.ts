@@ -12,7 +12,7 @@ import {
   type SourceFiles,
   type SourceReader,
 } from './format.js';
-import { ObjectScan } from './object-scan.js';
+import { LARGEST_JSON, ObjectScan } from './object-scan.js';
 import { numbersIn, SaidValues } from './said-values.js';
 
 /** Files of sacred's FileStorageObserver in the folder of a run. */
@@ -85,7 +85,7 @@ class SacredRun extends FollowedSource<FollowedBytes> implements SourceReader {
   readonly #told = new Map<string, Told>();
 
   constructor(folder: string) {
-    super(new FollowedBytes(join(folder, sacredFiles.metrics)));
+    super(new FollowedBytes(join(folder, sacredFiles.metrics), LARGEST_JSON));
     const record = join(folder, sacredFiles.record);
     this.result = new SaidValues(record, ({ result }) => numbersIn(unpickled(result), 'result'));
   }

@@ -2,7 +2,7 @@ import { basename, dirname, join } from 'node:path';
 import { FollowedBytes } from '../../files/followed-bytes.js';
 import { statRegular } from '../../files/regular-file.js';
 import type { MetricFormat, RowSink, SourceFiles, SourceReader } from './format.js';
-import { ObjectScan } from './object-scan.js';
+import { LARGEST_JSON, ObjectScan } from './object-scan.js';
 import { RewrittenRows } from './rewritten-rows.js';
 
 /**
@@ -70,7 +70,7 @@ class TrainerState implements SourceReader {
     const { path, born } = lastWritten(this.#source.paths);
     this.#born = born;
     if (path === null) return (this.#more = false);
-    if (this.#file?.path !== path) this.#begin(new FollowedBytes(path));
+    if (this.#file?.path !== path) this.#begin(new FollowedBytes(path, LARGEST_JSON));
     const file = this.#file!;
     const { offset } = file;
     let isKept = true;

@@ -168,7 +168,8 @@ export class EventLoop {
   }
 }
 
-function unrecorded(cause: Error): UserError {
+/** What was asked for is not done, as the disk does not take it. */
+export function unrecorded(cause: Error): UserError {
   return new UserError(
     `It could not be recorded, so it was not done: ${cause.message}.`,
     'Free some space where the runs directory is, and ask again.',

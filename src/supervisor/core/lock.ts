@@ -60,8 +60,8 @@ export function takeLock(
   makeFolder(folder, 0o700);
   // Processes of several hosts may have the same pid.
   const draft = join(folder, `lock.${randomUUID()}.tmp`);
-  writeFileSync(draft, JSON.stringify(own), { mode: 0o600, flag: 'wx' });
   try {
+    writeFileSync(draft, JSON.stringify(own), { mode: 0o600, flag: 'wx' });
     const result = linkNew(draft, path) ? taken(path, own) : takeOver({ draft, path, expired }, own);
     if (result.kind === 'taken') new Lease(runsDirectory).renew();
     return result;

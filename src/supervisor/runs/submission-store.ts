@@ -8,6 +8,7 @@ import { UserError } from '../../base/user-error.js';
 import { supervisorFiles } from '../../contract/files.js';
 import { isInBlocks, parsePlan, planBlocks, PlanReader, withSharedParts } from '../../spec/plan-text.js';
 import type { Plan, PlannedRun } from '../../spec/planned-run.js';
+import { unrecorded } from '../core/event-loop.js';
 import { writeAll } from '../core/journal.js';
 import { passTurn } from '../../processes/turn.js';
 import { makeFolder } from '../../files/make-folder.js';
@@ -163,7 +164,7 @@ async function keep(folder: string, write: Writer, known?: string): Promise<stri
     return known ?? name;
   } catch (error) {
     await unlink(draft).catch(() => undefined);
-    throw error;
+    throw unrecorded(error as Error);
   }
 }
 
