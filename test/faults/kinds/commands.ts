@@ -21,7 +21,7 @@ export function commandDeaths(share: number): Killer {
   let dieAt = 0;
   let turn = 0;
   return {
-    name: 'commands',
+    name: 'typed commands',
     share,
     strike: (scene) => {
       if (child === null || hasEnded(child)) {

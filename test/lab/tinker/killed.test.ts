@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { bundledProgram, type Program } from '../program.js';
@@ -10,6 +10,9 @@ let program: Program;
 beforeAll(async () => {
   program = await bundledProgram();
 });
+
+/** Of the service, in the middle of saves. */
+const KILLS = Number(process.env['KILLS'] ?? 8);
 
 type Json = Record<string, string>;
 
@@ -75,6 +78,44 @@ it('a service that is killed keeps what was saved, and says of sessions that the
   second.child.kill('SIGTERM');
   expect((await second.ended).code).toBe(143);
 });
+
+it(
+  'a service that is killed again and again in the middle of saves keeps whole what it acknowledged, and nothing half',
+  { tags: ['long'] },
+  async () => {
+    const dir = tempDirectory();
+    const saved: string[] = [];
+    for (let kill = 0; kill < KILLS; kill++) {
+      const service = await started(dir);
+      const { session_id } = (await service.ask('create_session', {})).body;
+      const created = { session_id, model_seq_id: 0, base_model: 'memrl/tiny', lora_config: { rank: 2 } };
+      const { model_id } = await service.result('create_model', created);
+      setTimeout(() => service.child.kill('SIGKILL'), (kill * 13) % 60);
+      try {
+        for (let seq_id = 1; ; seq_id++) {
+          const { path } = await service.result('save_weights', { model_id, seq_id, path: `w${kill}-${seq_id}` });
+          saved.push(path!);
+        }
+      } catch {
+        // It has been killed.
+      }
+      await service.ended;
+    }
+    const last = await started(dir);
+    const session_id = (await last.ask('create_session', {})).body['session_id']!;
+    const loaded: string[] = [];
+    for (const [model_seq_id, path] of saved.entries()) {
+      const { model_id } = await last.result('load_weights', { session_id, model_seq_id, path, optimizer: true });
+      if (model_id !== undefined) loaded.push(path);
+    }
+    expect(saved.length).toBeGreaterThan(0);
+    expect(loaded).toEqual(saved);
+    const files = readdirSync(join(dir, 'checkpoints'), { recursive: true, encoding: 'utf8' });
+    expect(files.filter((file) => file.endsWith('.draft'))).toEqual([]);
+    last.child.kill('SIGTERM');
+    await last.ended;
+  },
+);
 
 it('a thread that computes and breaks down is told, by the calls under way and by those that follow', async () => {
   const file = new URL('data:text/javascript,setTimeout(() => { throw new Error("no memory is left"); });');
