@@ -1,8 +1,9 @@
+import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { agentIn, textIn } from './mcp-client.js';
 import { eventually, isAlive, workplace } from './program.js';
 
-const { folder, write, run, supervisorPid } = workplace();
+const { at, folder, write, run, supervisorPid } = workplace();
 
 /** Runs that go on until there is a file of their number. */
 const patient =
@@ -51,7 +52,7 @@ describe('an agent that may only look', () => {
     await leave();
   });
 
-  it('gets an answer of at most 25 kB about 2,000 runs, and can ask for the rest', async () => {
+  it('gets an answer of at most 25 kB about 2,000 runs, and can ask for the rest', { tags: ['long'] }, async () => {
     write(
       'many.yaml',
       "name: many\ncommand: [sh, -c, 'exec sleep 1000', '${args}']\nparameters: { seed: { range: [0, 2000] } }\n".replace(
@@ -211,6 +212,16 @@ it('asks for confirmation as the command line does, and acts on what it may', as
   const { runs } = await ask<Listed>('ls', { query: 'tag:good' });
   expect(runs).toMatchObject([{ run: 'patient/n2', note: '--host=elsewhere', tags: ['good'] }]);
   expect((await call('kill', { query: '--yes' })).isError).toBe(true);
+  await leave();
+});
+
+it('works on the runs directory that it was started with', async () => {
+  write('s.yaml', 'name: s\ncommand: ["true"]\n');
+  const { ask, call, leave } = await agentIn(folder(), ['--runs', 'elsewhere', '--allow', 'launch']);
+  expect((await call('launch', { file: 's.yaml' })).isError).toBe(false);
+  expect(await ask('wait', { query: 's' })).toMatchObject({ states: { done: 1 } });
+  expect(existsSync(at('elsewhere/s/runs/run.json'))).toBe(true);
+  expect(existsSync(at('runs'))).toBe(false);
   await leave();
 });
 
