@@ -61,18 +61,27 @@ const RECALL_MS = 2000;
 /** The same where runs have just been waited for to their end: their last rows are what it was waited for. */
 export const LAST_ROWS_MS = 30_000;
 
+/** How long a verb waits for metrics, ms. */
+export function patienceOf({ waitRead }: CommonOptions): number {
+  return waitRead === true ? Infinity : RECALL_MS;
+}
+
 /** Resolves when the metrics of the runs are known, the fleet was closed, or the time is over, which is printed. */
 export async function recalled(fleet: Fleet, patienceMs = RECALL_MS): Promise<void> {
+  const isKnownAt = fleet.until(({ status }) => status.recalled).then(() => true);
+  if (patienceMs === Infinity) return void (await isKnownAt);
   let timer: NodeJS.Timeout | undefined;
   const tooLong = new Promise<false>((resolve) => {
     timer = setTimeout(() => resolve(false), patienceMs);
   });
-  const isKnown = await Promise.race([fleet.until(({ status }) => status.recalled).then(() => true), tooLong]);
+  const isKnown = await Promise.race([isKnownAt, tooLong]);
   clearTimeout(timer);
   if (isKnown) return;
   const { unread = 0 } = fleet.status;
   const whose = unread === 0 ? 'some runs' : unread === 1 ? '1 run' : `${unread} runs`;
-  remark(`The metrics of ${whose} are still being read: what is shown of them may be missing or old.`);
+  remark(
+    `The metrics of ${whose} are still being read: what is shown of them may be missing or old. --wait-read waits for them.`,
+  );
 }
 
 /**

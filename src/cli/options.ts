@@ -8,7 +8,7 @@ import { parseDuration } from '../text/duration.js';
 import { at, own } from './ports.js';
 
 /** Options of every verb, as typed. */
-export type CommonOptions = { runs?: string; json?: boolean };
+export type CommonOptions = { runs?: string; json?: boolean; waitRead?: boolean };
 
 /** Options for slots, as typed. */
 export type SlotOptions = { gpus?: string; perGpu?: number; slots?: number };

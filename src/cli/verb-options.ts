@@ -7,6 +7,10 @@ import type { VerbOption } from './verb.js';
 /** Options that several verbs have, defined once, so that a flag always means the same. A verb's own options are with the verb. */
 export const runs: VerbOption = { flags: '--runs <dir>', about: 'folder that holds the sweeps (default: ./runs)' };
 export const json: VerbOption = { flags: '--json', about: 'print JSON, for scripts' };
+export const waitRead: VerbOption = {
+  flags: '--wait-read',
+  about: 'wait until the metrics of all runs have been read, however long that takes',
+};
 export const ascii: VerbOption = { flags: '--ascii', about: 'draw with plain ASCII characters' };
 export const plain: VerbOption = { flags: '--plain', about: 'one line per event instead of the window' };
 export const gpus: VerbOption = {

@@ -19,6 +19,7 @@ import {
   runs,
   runValue,
   sweepName,
+  waitRead,
 } from './verb-options.js';
 
 const formats = ['csv', 'json', 'jsonl', 'parquet'] as const;
@@ -129,6 +130,7 @@ const rows: readonly Verb[] = [
         read: namesIn,
       },
       { flags: '--sort <name>', about: 'by a metric, the best first, or by a parameter; -NAME turns it round' },
+      waitRead,
       json,
     ],
     run: async (words, given) =>
@@ -139,7 +141,7 @@ const rows: readonly Verb[] = [
     takes: '[sweep]',
     heading: 'Look',
     about: 'how far each sweep is, and what is on the slots',
-    options: [runs, json],
+    options: [runs, waitRead, json],
     run: async (words, given) => {
       if (words.length === 0 && isUntouched(given)) throw noSweep();
       return (await import('./verbs/status.js')).status(words, given);
@@ -153,6 +155,7 @@ const rows: readonly Verb[] = [
     options: [
       ...[runs, metric],
       { flags: '--across', about: 'compare the settings of all groups, which are answered one by one otherwise' },
+      waitRead,
       json,
     ],
     run: async (words, given) => {
@@ -176,6 +179,7 @@ const rows: readonly Verb[] = [
     options: [
       runs,
       { flags: '--timeout <time>', about: 'give up after 90s, 30m, 2h: exit code 124', read: duration('--timeout') },
+      waitRead,
       json,
     ],
     run: async (words, given) => (await import('./verbs/wait.js')).wait(words, given),
@@ -248,6 +252,7 @@ const rows: readonly Verb[] = [
       { flags: '--html <file>', about: 'write it as one HTML file: tables, figures, every run; needs no network' },
       { flags: '--figures <folder>', about: 'write its figures as SVG files, its numbers as CSV' },
       { flags: '--png', about: 'and its figures as PNG files beside them, where @resvg/resvg-js is installed' },
+      waitRead,
       json,
       ascii,
     ],
@@ -273,6 +278,7 @@ const rows: readonly Verb[] = [
         words: metrics,
       },
       runValue,
+      waitRead,
       { flags: '-o, --output <file>', about: 'write it there' },
     ],
     run: async (words, given) => (await import('./verbs/export.js')).exportSweep(words, given),

@@ -91,6 +91,11 @@ export const RunSummary = z.object({
   etaSeconds: z.number().nullable(),
   /** The range in which its end is expected, in seconds, with a probability of 80 %. An older supervisor does not send it. */
   etaRange: z.tuple([z.number(), z.number()]).nullable().optional(),
+  /**
+   * Whether what it had written before its end, or before its supervisor was there, has been read; until then metrics may be missing or
+   * old. An older supervisor does not send it.
+   */
+  read: z.boolean().optional(),
   /** Last value of every numeric metric. On the wire null stands for all non-finite values, in a client's copy for NaN alone. */
   metrics: z.record(z.string(), z.number().nullable()),
   /** Metrics whose last value is an infinity; null: there are none. An older supervisor does not send it. */
@@ -118,6 +123,11 @@ export const RunSummary = z.object({
   healthReason: z.string().nullable().optional(),
 });
 export type RunSummary = z.infer<typeof RunSummary>;
+
+/** Whether what these runs had written has been read. @param isAllRead Whether that of all runs has: older supervisors say no more. */
+export function areRead(runs: readonly Pick<RunSummary, 'read'>[], isAllRead: boolean): boolean {
+  return runs.every(({ read = isAllRead }) => read);
+}
 
 /** The slot of a run with its GPUs there: `gpu 3`, `n1 gpu 0,1`; empty: it holds none. */
 export function slotText({ slot, nodeGpus = [] }: Pick<RunSummary, 'slot' | 'nodeGpus'>): string {

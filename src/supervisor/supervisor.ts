@@ -356,7 +356,7 @@ function contextOf(run: PlannedRun, known: ReturnType<typeof withObserver>) {
     argv: redaction.argv(run),
     parameters: redaction.parameters(run),
     next: next === null ? null : changedParameters(run, redaction.parameters(next)),
-    monitored: watcher.vitals(run.id),
+    ...{ monitored: watcher.vitals(run.id), isRead: watcher.isRead(run.id) },
     health: health.of(run.id),
     gpuMemory: gpus.memoryOf(run.id),
     pid: executor.pidOf(run.id),

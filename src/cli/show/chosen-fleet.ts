@@ -1,5 +1,5 @@
 import type { Fleet } from '../../client/fleet.js';
-import { recalled, withFleet } from '../open-fleet.js';
+import { patienceOf, recalled, withFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
 import { openFolders, viewedPaths } from '../viewed-paths.js';
 
@@ -18,7 +18,7 @@ export async function showRuns(
   const { paths, rest } = viewedPaths(words, options);
   if (paths.length > 0) return show(await openFolders(paths), rest);
   return withFleet(options, async (fleet) => {
-    await recalled(fleet);
+    await recalled(fleet, patienceOf(options));
     return show(fleet, words);
   });
 }

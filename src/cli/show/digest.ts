@@ -13,6 +13,7 @@ import { computedFromSeeds } from '../../files/sweep-text.js';
 import { lastLines } from '../../logs/log-source.js';
 import { type ReportedFailure, reportedFailure } from '../../report/failures-of.js';
 import { lineText, shortened } from '../../text/display-text.js';
+import { areRead } from '../../protocol/run-summary.js';
 import type { CommonOptions } from '../options.js';
 import { isGrowing, isOver, runsOf } from '../plain/watched-run.js';
 import { answerJson } from './answer-json.js';
@@ -35,7 +36,7 @@ export type Digest = {
   readonly etaRange: readonly [number, number] | null;
   /** What keeps the supervisor from working; null: nothing does. */
   readonly problem: string | null;
-  /** Whether the metrics of all ended runs have been read: if not, what depends on them may be missing or old. */
+  /** Whether the metrics of its runs have been read: if not, what depends on them may be missing or old. */
   readonly read: boolean;
   readonly slots: object;
   readonly groups: readonly GroupDigest[];
@@ -73,7 +74,7 @@ export function digestOf(fleet: DigestedFleet, summary: SweepSummary, { runs: di
     etaSeconds: left === null ? null : Math.round(left.middle),
     etaRange: left === null ? null : [Math.floor(left.low), Math.ceil(left.high)],
     problem: fleet.status.problem,
-    read: fleet.status.recalled,
+    read: areRead(runs, fleet.status.recalled),
     slots: slotsDigest(fleet.status),
     groups: groups.map((group) => ({
       name: group.name,

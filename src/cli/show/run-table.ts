@@ -8,7 +8,7 @@ import { anyParameterOf, type ParameterValue } from '../../base/scalar.js';
 import { valueText } from '../../spec/expand/value-text.js';
 import { grouped } from '../../base/group-by.js';
 import type { RunSummary, RunWord, SweepSummary } from '../../client/fleet.js';
-import { slotText } from '../../protocol/run-summary.js';
+import { areRead, slotText } from '../../protocol/run-summary.js';
 import { displayText, lineText, shortened } from '../../text/display-text.js';
 import { shortDuration } from '../../text/duration.js';
 import { narrowNumber } from '../../text/numbers.js';
@@ -189,6 +189,7 @@ export function runStatus(run: RunSummary): object {
       progress,
       etaSeconds,
       etaRange,
+      read: areRead([run], true),
       metrics,
       infinite: more.infinite ?? null,
       ...(best === undefined ? {} : { best }),

@@ -10,6 +10,7 @@ import { noSuchRun, UserError } from '../../base/user-error.js';
 import type { RunSummary, SweepSummary } from '../../client/fleet.js';
 import { computedFromSeeds } from '../../files/sweep-text.js';
 import { runsChosenBy } from '../../query/bare-words.js';
+import { areRead } from '../../protocol/run-summary.js';
 import { requiredKey } from '../../query/check.js';
 import { parseObjective } from '../../spec/policy/early-stop/parse-rule.js';
 import { shortNumber } from '../../text/numbers.js';
@@ -37,12 +38,14 @@ function show(fleet: KnownFleet, words: readonly string[], options: BestOptions)
   const runs = runsChosenBy(words, [...fleet.runs.values()], Date.now());
   if (runs.length === 0)
     throw new UserError(words.length === 0 ? noRuns : 'No run matches.', '`memrl-tui ls` lists them.', noSuchRun);
+  const read = areRead(runs, fleet.status.recalled ?? true);
   const told = [...groupBy(runs, ({ sweep }) => sweep)].map(([name, own]) => {
     return { sweep: name, ...askedOf(own, fleet.sweeps.get(name)!, options) };
   });
   const answered = told.flatMap(({ sweep, answers }) => answers.map((each) => ({ sweep, ...each })));
+  if (answered.length === 0 && !read)
+    throw new UserError('The metrics of these runs are still being read.', 'Wait for them: `--wait-read`.');
   if (answered.length === 0) throw unansweredError(told[0]!.sweep, told[0]!.unanswered[0]!);
-  const read = fleet.status.recalled ?? true;
   if (options.json === true) printJson(answered.map((each) => ({ sweep: each.sweep, ...answerJson(each), read })));
   else print(answered.flatMap((each, index) => [...(index > 0 ? [''] : []), ...answerLines(each)]));
   return answered.every(({ answer }) => answer.candidates.length > 0) ? 0 : 3;

@@ -4,7 +4,7 @@ import { timeLeft } from '../../analysis/forecast/forecast.js';
 import type { Fleet, RunSummary, SweepSummary } from '../../client/fleet.js';
 import { displayText } from '../../text/display-text.js';
 import { shortDuration } from '../../text/duration.js';
-import { knownSweeps, recalled, withFleet } from '../open-fleet.js';
+import { knownSweeps, patienceOf, recalled, withFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
 import { countsLine, leftWords, progressLine } from '../plain/progress-line.js';
 import { runsOf } from '../plain/watched-run.js';
@@ -19,7 +19,7 @@ import { outputWidth, print, printJson } from '../terminal.js';
 export async function status([sweep]: readonly string[], options: CommonOptions): Promise<number> {
   return withFleet(options, async (fleet) => {
     const sweeps = knownSweeps(fleet, sweep).map((name) => fleet.sweeps.get(name)!);
-    await recalled(fleet);
+    await recalled(fleet, patienceOf(options));
     if (options.json === true) {
       printJson(sweeps.map((summary) => digestJson(digestOf(fleet, summary, options))));
       return 0;

@@ -3,7 +3,7 @@ import { timeLeft } from '../../analysis/forecast/forecast.js';
 import type { TimeRange } from '../../analysis/forecast/time-range.js';
 import type { Fleet, RunSummary } from '../../client/fleet.js';
 import { chooseRuns } from '../chosen-runs.js';
-import { recalled, withFleet } from '../open-fleet.js';
+import { patienceOf, recalled, withFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
 import { countsLine, finalLine, leftWords } from '../plain/progress-line.js';
 import { isGrowing, isOver } from '../plain/watched-run.js';
@@ -53,7 +53,7 @@ function waitForEnd(words: readonly string[], options: WaitOptions, seen: Seen):
     const unsubscribe = tellProgress(fleet, runs);
     await fleet.until(() => isOver(fleet, runs()) && !sweeps.some((sweep) => isGrowing(fleet, sweep)));
     unsubscribe();
-    await recalled(fleet);
+    await recalled(fleet, patienceOf(options));
     if (options.json === true) printJson({ timedOut: false, runs: runs().map(runStatus) });
     else print([finalLine(runs())]);
     return runs().every(({ state }) => state === 'done') ? 0 : 3;

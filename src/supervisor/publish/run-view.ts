@@ -78,6 +78,7 @@ export type RunContext = Pick<
   /** Where it is that something else finds a place for; null: on a slot of this machine. */
   place?: RunPlace | null;
   monitored: MonitoredMetrics;
+  isRead?: boolean;
   /** What it uses of the machine, by system metric; null or absent: unknown, or the run is not up. */
   system?: Readonly<Record<string, number>> | null;
   health: Health;
@@ -118,6 +119,7 @@ export function runSummary(run: Run, planned: PlannedRun, context: RunContext): 
     warning: warningOf(run, context),
     progress: state.phase === 'ended' && state.outcome.kind === 'done' ? 1 : monitored.progress,
     ...leftOf(context),
+    read: context.isRead ?? true,
     metrics: context.system == null ? monitored.metrics : { ...monitored.metrics, ...context.system },
     infinite: infiniteOf(monitored),
     ...{ counting: monitored.counting, spark: monitored.spark },

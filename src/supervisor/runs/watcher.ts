@@ -88,7 +88,7 @@ export class Watcher {
   readonly #rulesOff = new Map<string, string>();
   readonly #young = new YoungReadings<Entry>({
     grown: (entry) => this.#post(this.#orderOf(entry)),
-    barren: (entry) => this.#unheard.delete(entry) && this.#listener.recalled(),
+    barren: (entry) => this.#unheard.delete(entry) && this.#listener.changed(entry.run.id),
   });
   /** Live runs that have written before they were followed, and of which not all that has been read yet. */
   readonly #unheard = new Set<Entry>();
@@ -103,9 +103,8 @@ export class Watcher {
   /** Of ended runs of which all has been read. */
   readonly #endings = new Map<RunId, Ending>();
   #finishing = 0;
-  /** From `#pastAt` on, they have not been begun with. */
-  readonly #past: PlannedRun[] = [];
-  #pastAt = 0;
+  /** Those that have not been begun with. */
+  readonly #past = new Map<RunId, PlannedRun>();
   #isRecalling = false;
   #recalling = 0;
   readonly #bornAt: number;
@@ -140,6 +139,13 @@ export class Watcher {
     return this.#objectives.get(id) ?? null;
   }
 
+  /** Whether nothing of the run is left to be read that is `unread`. */
+  isRead(id: RunId): boolean {
+    const entry = this.#byRun.get(id);
+    if (entry === undefined) return !this.#past.has(id);
+    return entry.state !== 'finishing' && entry.state !== 'recalled' && !this.#unheard.has(entry);
+  }
+
   /** Of how many runs something is left to be read that they wrote before this supervisor was there, or before their end. */
   get unread(): number {
     return this.#unrecalled + this.#finishing + this.#unheard.size;
@@ -147,7 +153,7 @@ export class Watcher {
 
   /** Of how many runs that `recall` was asked for something is left to be read. */
   get #unrecalled(): number {
-    return this.#past.length - this.#pastAt + this.#recalling;
+    return this.#past.size + this.#recalling;
   }
 
   /** Begins to follow an attempt that is up since `since`. */
@@ -195,9 +201,9 @@ export class Watcher {
   recall(runs: readonly PlannedRun[]): void {
     for (const run of runs) {
       if (this.#byRun.get(run.id)?.state === 'early') this.finish(run);
-      else if (!this.#byRun.has(run.id) && !this.#vitals.has(run.id)) this.#past.push(run);
+      else if (!this.#byRun.has(run.id) && !this.#vitals.has(run.id)) this.#past.set(run.id, run);
     }
-    if (this.#isRecalling || this.#past.length === 0) return;
+    if (this.#isRecalling || this.#past.size === 0) return;
     this.#isRecalling = true;
     setImmediate(() => this.#recallMore());
   }
@@ -211,7 +217,7 @@ export class Watcher {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#past.length = this.#pastAt = 0;
+    this.#past.clear();
     for (const timer of [this.#reopening, this.#checking]) if (timer !== null) clearTimeout(timer);
     this.#young.close();
     await this.#reader?.close();
@@ -258,6 +264,7 @@ export class Watcher {
     this.#unheard.delete(entry);
     if (this.#byRun.get(entry.run.id) === entry) this.#byRun.delete(entry.run.id);
     entry.caughtUp?.();
+    this.#listener.changed(entry.run.id);
     if (entry.state === 'finishing') {
       this.#finishing -= 1;
       this.#listener.recalled();
@@ -271,16 +278,17 @@ export class Watcher {
   #recallMore(): void {
     // Closed meanwhile: there is nobody left to tell.
     if (this.#isClosed) return;
-    while (this.#recalling < PAST_AT_ONCE && this.#pastAt < this.#past.length) {
-      const run = this.#past[this.#pastAt++]!;
+    for (const [id, run] of this.#past) {
+      if (this.#recalling >= PAST_AT_ONCE) break;
+      this.#past.delete(id);
+      this.#listener.changed(id);
       // It is up again, or was.
-      if (this.#byRun.has(run.id) || this.#vitals.has(run.id)) continue;
+      if (this.#byRun.has(id) || this.#vitals.has(id)) continue;
       this.#recalling += 1;
       this.#begin(run, 'recalled', 0, -Infinity);
     }
-    if (this.#unrecalled > 0 || this.#past.length === 0) return;
+    if (this.#unrecalled > 0 || !this.#isRecalling) return;
     this.#isRecalling = false;
-    this.#past.length = this.#pastAt = 0;
     this.#listener.recalled();
   }
 

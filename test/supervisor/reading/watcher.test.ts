@@ -50,6 +50,19 @@ it('says when all is read that runs of the past wrote last', async () => {
   await watcher.close();
 });
 
+it('knows of each run of the past whether it has been read, and tells when that changes', async () => {
+  const run = plan(folder, 's', [{ directory: folder }]).runs[0]!;
+  const listener = ignore();
+  const watcher = new Watcher(listener, readerHere());
+  expect(watcher.isRead(run.id)).toBe(true);
+  watcher.recall([run]);
+  expect(watcher.isRead(run.id)).toBe(false);
+  await waitFor('all to be read', () => watcher.unread === 0);
+  expect(watcher.isRead(run.id)).toBe(true);
+  expect(listener.changed).toHaveBeenCalledWith(run.id);
+  await watcher.close();
+});
+
 it('has no reader for a run that only waits, and reads it when it writes', async () => {
   const run = plan(folder, 's', [{ directory: folder }]).runs[0]!;
   writeFileSync(join(folder, 'output.log'), '');
