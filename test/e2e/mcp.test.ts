@@ -112,16 +112,23 @@ describe('an agent that may only look', () => {
     write('patient.yaml', patient);
     expect((await run('patient.yaml', '--detach', '--slots', '3')).code).toBe(0);
     const { client, ask, leave } = await agentIn(folder());
+    const connections = () => process.getActiveResourcesInfo().filter((name) => name === 'PipeWrap').length;
+    let during = 0;
     const giveUp = new AbortController();
-    const onprogress = () => giveUp.abort();
+    const onprogress = ({ progress }: { progress: number }) => {
+      if (progress === 0) return write('go1', '');
+      during = connections();
+      giveUp.abort();
+    };
     const waiting = client.callTool(
       { name: 'wait', arguments: { query: 'patient', timeout: '10m' } },
       { onprogress, signal: giveUp.signal },
     );
     await expect(waiting).rejects.toThrow();
+    await eventually(() => connections() < during, 'the connection of the call to be closed while the runs go on');
     expect(await ask('wait', { query: 'patient', timeout: '0' })).toMatchObject({ timed_out: true });
     const pid = supervisorPid()!;
-    for (const n of [1, 2, 3]) write(`go${n}`, '');
+    for (const n of [2, 3]) write(`go${n}`, '');
     // It stays as long as anybody is connected.
     await eventually(() => !isAlive(pid), 'the supervisor to leave');
     await leave();
