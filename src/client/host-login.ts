@@ -227,6 +227,9 @@ function beginningOf(word: string, bytes: Buffer): number {
   return 0;
 }
 
+/** The name by which a program opens its terminal, whichever that is. */
+const terminalDevice = /^\/dev\/tty$/;
+
 /**
  * Whether a process, or one that it started, has the terminal open to ask something: ssh opens it for each question, and closes it
  * after the answer. Null: this system does not say.
@@ -236,7 +239,7 @@ function readsTerminal(pid: number | null): boolean | null {
   try {
     return [pid, ...descendantsOf(pid)].some((each) => {
       const files = `/proc/${each}/fd`;
-      return readdirSync(files).some((file) => readlinkSync(`${files}/${file}`) === '/dev/tty');
+      return readdirSync(files).some((file) => terminalDevice.test(readlinkSync(`${files}/${file}`)));
     });
   } catch {
     return null;

@@ -105,14 +105,19 @@ it('reads a run anew that left nothing this time', async () => {
   const run = plan(folder, 's', [{ directory: folder }]).runs[0]!;
   const log = join(folder, 'output.log');
   writeFileSync(log, 'epoch=1 loss=2\nepoch=2 loss=1\n');
-  const watcher = new Watcher(ignore(), readerHere());
+  const orders: string[] = [];
+  const watcher = new Watcher(ignore(), (hooks) => {
+    const { post, close } = readerHere()(hooks);
+    return { close, post: (order) => (orders.push(order.type), post(order)) };
+  });
   watcher.watch(run, 1, 1_000_000);
   watcher.finish(run);
   await waitFor('what it printed', () => watcher.vitals(run.id).metrics['epoch'] === 2);
   writeFileSync(log, '');
+  orders.length = 0;
   watcher.watch(run, 2, 1_000_000);
   watcher.finish(run);
-  expect(watcher.unread).toBe(1);
+  expect(orders.slice(-2)).toEqual(['watch', 'finish']);
   await waitFor('its end', () => watcher.unread === 0);
   await watcher.close();
 });
