@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { rmSync, truncateSync, statSync, appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { PATIENCE_MS } from '../patience.js';
 import { isAlive, program, workplace } from './program.js';
 
 const { at, folder, run, supervisorPid, write } = workplace();
@@ -25,6 +26,13 @@ const told = async (...words: string[]): Promise<Told[]> => {
     .map((line) => JSON.parse(line) as Told);
 };
 
+/** The whole stream, once it has so many events of a kind: the last of them come a moment after what they tell. */
+const toldWith = (event: string, count: number) =>
+  vi.waitUntil(async () => {
+    const all = await told();
+    return all.filter((each) => each.event === event).length >= count && all;
+  }, PATIENCE_MS);
+
 /** An event in a few words: `a_s0 failed`. */
 const brief = ({ event, run: name = '', attempt = 0 }: Told) => `${name} ${event} ${attempt}`;
 
@@ -44,7 +52,7 @@ describe('the stream of events', () => {
   it('tells what happened in its order, and goes on behind a cursor', async () => {
     write('s.yaml', sweep);
     await run('s.yaml', '--plain', '--slots', '1');
-    const all = await told();
+    const all = await toldWith('best', 2);
     expect(orderly(all)).toEqual([
       's0 submitted 0',
       's0 started 1',
@@ -69,6 +77,7 @@ describe('the stream of events', () => {
     expect((await told('--since', second!.cursor)).map(brief)).toEqual(all.slice(2).map(brief));
     await run('resume', 's1', '-y');
     await run('wait', 's1');
+    await toldWith('finished', 2);
     const later = await told('s', '--since', all.at(-1)!.cursor);
     expect(orderly(later)).toEqual(['s1 resumed 0', 's1 started 2', 's1 failed 2', ' finished 0']);
     const words = (await run('events')).out;
@@ -101,6 +110,7 @@ describe('the stream of events', () => {
       if (pid !== null && isAlive(pid)) process.kill(pid, 'SIGKILL');
     }
     await run('wait', 'n');
+    await toldWith('finished', 1);
     seen.push(...(await told('--since', seen.at(-1)!.cursor)));
     expect(seen.some(({ gap }) => gap)).toBe(false);
     const ends = seen.filter(({ event }) => event === 'done').map(({ run: name }) => name);
@@ -114,7 +124,7 @@ describe('the stream of events', () => {
   it('cuts off a torn line, and says so where a cursor is of another stream', async () => {
     write('s.yaml', sweep);
     await run('s.yaml', '--plain', '--slots', '1');
-    const all = await told();
+    const all = await toldWith('finished', 1);
     const pid = supervisorPid();
     if (pid !== null && isAlive(pid)) process.kill(pid, 'SIGKILL');
     const file = at('runs/.supervisor/events.jsonl');
@@ -128,6 +138,7 @@ describe('the stream of events', () => {
     rmSync(file);
     await run('resume', 's1', '-y');
     await run('wait', 's1');
+    await toldWith('finished', 1);
     const [first, ...rest] = await told('--since', all.at(-1)!.cursor);
     expect(first).toMatchObject({ gap: true, event: 'resumed' });
     expect(orderly(rest)).toEqual(['s1 started 2', 's1 failed 2', ' finished 0']);

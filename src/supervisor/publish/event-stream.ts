@@ -21,9 +21,6 @@ type EventStreamTools = {
 /** An event that is to be told, and which event of the journal it is. */
 type Told = { event: StreamedEvent; from: Source };
 
-/** How long an event waits for others before it is written, ms. */
-const GATHER_MS = 20;
-
 /**
  * Tells what happens to runs in the order in which it happens, each event once, whenever this or an earlier supervisor was killed: events of the
  * journal that have not been told are told when it is read again. An observer of the event loop.
@@ -42,7 +39,7 @@ export class EventStream {
   readonly #warned = new Set<string>();
   /** By `SWEEP/GROUP`. */
   readonly #best: Map<string, number>;
-  #timer: NodeJS.Timeout | null = null;
+  #writing: NodeJS.Immediate | null = null;
 
   private constructor(state: SchedulerState, { file, head, lines, isNew }: ReturnType<typeof EventFile.open>) {
     this.#file = file;
@@ -124,13 +121,14 @@ export class EventStream {
     const at = from === undefined ? Date.now() : this.#tools!.wallTime(from.at);
     this.#file.add({ at: new Date(at).toISOString(), ...event, ...(from === undefined ? {} : { from }) });
     if (from !== undefined) this.#last = from;
-    this.#timer ??= setTimeout(() => this.flush(), GATHER_MS);
+    // Before a client that is told of the same reads the file.
+    this.#writing ??= setImmediate(() => this.flush());
   }
 
   /** Writes everything so far. Called before the journal goes on: so only its last events can be untold. */
   flush(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
+    if (this.#writing !== null) clearImmediate(this.#writing);
+    this.#writing = null;
     const from = this.#last === null ? {} : { from: this.#last };
     this.#file.flush(() => ({ ...from, best: Object.fromEntries(this.#best) }));
   }
