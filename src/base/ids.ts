@@ -26,6 +26,16 @@ export const GroupId = z
   .brand<'GroupId'>();
 export type GroupId = z.infer<typeof GroupId>;
 
+/** The sweep of a run or a group. */
+export function sweepOf(id: string): string {
+  return id.slice(0, id.indexOf('/'));
+}
+
+/** The name of a run or a group within its sweep. */
+export function nameOf(id: string): string {
+  return id.slice(id.indexOf('/') + 1);
+}
+
 /**
  * Index of a GPU on this machine in PCI bus order, as `CUDA_VISIBLE_DEVICES` counts them. Instance `k` of GPU `p`, where a
  * GPU is divided (MIG), has the index `1000 · (p + 1) + k`, so that it never clashes with a whole one.

@@ -78,6 +78,13 @@ export function endStateOf(kind: (typeof exitClasses)[number]): EndState {
   return kind === 'signal' || kind === 'oom' || kind === 'timeout' ? 'failed' : kind;
 }
 
+/** The number of runs in each state that some are in. */
+export function countStates(runs: readonly { readonly state: RunWord }[]): Partial<Record<RunWord, number>> {
+  const counts: Partial<Record<RunWord, number>> = {};
+  for (const { state } of runs) counts[state] = (counts[state] ?? 0) + 1;
+  return counts;
+}
+
 /** The share of its work that a run has done, 0 to 1: that which it last reported, and all of it where the run is done. */
 export function progressOf({ state, progress }: { readonly state: RunWord; readonly progress: number | null }): number {
   return state === 'done' ? 1 : (progress ?? 0);

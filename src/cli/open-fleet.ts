@@ -43,7 +43,7 @@ export async function lookingAtFleet<Result>(
 
 async function used<Result>(fleet: Fleet, use: (fleet: Fleet) => Promise<Result>): Promise<Result> {
   const { abandoned } = own();
-  // What waits for runs ends when its fleet is closed.
+  // A command that waits for runs ends when its fleet is closed.
   const close = () => fleet.close();
   if (abandoned?.aborted === true) close();
   abandoned?.addEventListener('abort', close);

@@ -63,10 +63,10 @@ export function printPart(text: string | Painted): void {
   write(safePiece(text));
 }
 
-/** Prints a message to stderr. The terminal may be that of another host, which returns at no newline. */
+/** Prints a message to stderr. */
 export function remark(line: Line): void {
   try {
-    own().stderr.write(`${safeLine(line)}${own().stderr.isTTY ? '\r' : ''}\n`);
+    own().stderr.write(`${safeLine(line)}\n`);
   } catch {
     // stderr is closed, so nobody reads it.
   }

@@ -1,6 +1,6 @@
 import { type ChildProcessByStdio, spawn, type StdioOptions } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readlinkSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { type Readable, Transform, type TransformCallback, type Writable } from 'node:stream';
 import { UserError } from '../base/user-error.js';
 import { descendantsOf } from '../processes/descendants.js';
@@ -227,8 +227,8 @@ function beginningOf(word: string, bytes: Buffer): number {
   return 0;
 }
 
-/** The name by which a program opens its terminal, whichever that is. */
-const terminalDevice = /^\/dev\/tty$/;
+/** Number of the device by which a program opens its terminal, whichever that is: major 5, minor 0 (Linux, devices.txt). */
+const OWN_TERMINAL = 5 << 8;
 
 /**
  * Whether a process, or one that it started, has the terminal open to ask something: ssh opens it for each question, and closes it
@@ -239,9 +239,14 @@ function readsTerminal(pid: number | null): boolean | null {
   try {
     return [pid, ...descendantsOf(pid)].some((each) => {
       const files = `/proc/${each}/fd`;
-      return readdirSync(files).some((file) => terminalDevice.test(readlinkSync(`${files}/${file}`)));
+      return readdirSync(files).some((file) => isOwnTerminal(`${files}/${file}`));
     });
   } catch {
     return null;
   }
+}
+
+function isOwnTerminal(file: string): boolean {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  return stat?.isCharacterDevice() === true && stat.rdev === OWN_TERMINAL;
 }

@@ -13,7 +13,7 @@ import type { References } from '../analysis/compared.js';
 import type { ToldRun } from '../analysis/told.js';
 import { judge, type Verdict } from '../analysis/verdict.js';
 import { grouped } from '../base/group-by.js';
-import { hasEnded } from '../base/run-words.js';
+import { countStates, hasEnded } from '../base/run-words.js';
 import { noSuchSweep, UserError } from '../base/user-error.js';
 import { isGpuUtilization } from '../contract/metric-names.js';
 import { readAnnotation } from '../files/annotation-file.js';
@@ -192,12 +192,6 @@ function inFileOrder(groups: ReportedRun[][], { groups: known }: SweepOutline): 
   const place = new Map(known.map(({ name }, index) => [name, index]));
   const placeOf = ([run]: ReportedRun[]) => place.get(run!.group) ?? known.length;
   return groups.sort((a, b) => placeOf(a) - placeOf(b));
-}
-
-function countStates(runs: readonly ReportedRun[]): Report['counts'] {
-  const counts: Report['counts'] = {};
-  for (const { state } of runs) counts[state] = (counts[state] ?? 0) + 1;
-  return counts;
 }
 
 /** The settings of a table of metrics. */

@@ -95,7 +95,7 @@ describe('foreign text in what is said outside the window', () => {
       const terminal = open(...words);
       await terminal.ended();
       // Colours of ours, and the returns that the terminal itself puts before the ends of lines.
-      const text = terminal.output.replace(/\u001b\[[\d;]*m/g, '').replaceAll(/\r+\n/g, '\n');
+      const text = terminal.output.replace(/\u001b\[[\d;]*m/g, '').replaceAll('\r\n', '\n');
       expect({ words, obeyed: obeyed.exec(text) }).toEqual({ words, obeyed: null });
       terminal.close();
     }

@@ -3,8 +3,9 @@ import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
-import { Readable, Writable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { openTerminal } from '../../scripts/terminal.js';
+import { Collected } from '../../src/cli/mcp/command.js';
 import type { OwnProcess } from '../../src/cli/ports.js';
 import { main } from '../../src/cli/program.js';
 import { isDeserted, isRemoved } from '../remove-folder.js';
@@ -72,20 +73,6 @@ async function run(args: readonly string[], folder: string): Promise<Ended> {
     programs: dirname(program),
   });
   return { code, out: out.text(), err: err.text() };
-}
-
-/** What is written to it. */
-class Collected extends Writable {
-  readonly #chunks: Buffer[] = [];
-
-  override _write(chunk: Buffer, _encoding: string, written: () => void): void {
-    this.#chunks.push(chunk);
-    written();
-  }
-
-  text(): string {
-    return Buffer.concat(this.#chunks).toString();
-  }
 }
 
 function runShipped(args: readonly string[], cwd: string): Promise<Ended> {

@@ -13,7 +13,7 @@ import { shellQuote } from '../../text/shell-words.js';
 import type { LaunchOptions } from '../options.js';
 import { at, beforeDashes, own, ownPrograms, typedWords } from '../ports.js';
 import { reportError } from '../report-error.js';
-import { hasPerson, hasScreen, passOn, print, remark, remarkBytes } from '../terminal.js';
+import { hasPerson, hasScreen, passOn, print, remark, remarkBytes, safeLine } from '../terminal.js';
 
 /** A link that is dead is noticed after 15 s, also while the terminal is that of the host. */
 const lively = ['-o', 'ServerAliveInterval=5', '-o', 'ServerAliveCountMax=3'];
@@ -113,7 +113,7 @@ async function runThere(host: Host, words: readonly string[], { name, words: [fi
   };
   // A terminal there makes questions, colours and editors work; ssh says that it has been closed unless it is told not to.
   const options = [...lively, ...(hasPerson() ? ['-t', '-o', 'LogLevel=ERROR'] : ['-T'])];
-  const shown = { tell: remark, said: () => '', printed: remarkBytes, isAsked: hasPerson() };
+  const shown = { tell: remarkInSession, said: () => '', printed: remarkBytes, isAsked: hasPerson() };
   const { ssh, login } = startSsh<null, null>(
     order,
     host,
@@ -130,6 +130,11 @@ async function runThere(host: Host, words: readonly string[], { name, words: [fi
   return code!;
 }
 
+/** Prints a message while ssh may have made the terminal that of the host, which does not return at a newline. */
+function remarkInSession(line: string): void {
+  remarkBytes(Buffer.from(`${safeLine(line)}${hasPerson() ? '\r' : ''}\n`));
+}
+
 /** Resolves with the exit code and the signal of ssh once all that it printed has been passed on. */
 function ended(
   ssh: ChildProcessByStdio<null, Readable, null>,
@@ -140,7 +145,7 @@ function ended(
     ssh.on('close', (code, signal) => void login.over().then(() => login.errored ?? resolve([code, signal])));
     login.on('error', (problem) => {
       ssh.kill();
-      // It gives the terminal back before it ends.
+      // The ssh gives the terminal back before it ends.
       void Promise.race([once(ssh, 'exit'), sleep(PATIENCE_MS)]).then(() => {
         ssh.kill('SIGKILL');
         ssh.stdout.destroy();

@@ -21,7 +21,7 @@ export class Refused extends Error {
 
 /** Exit codes of commands that have answered: all is done, some runs are not, the time was up. */
 const answered = [0, 3, 124];
-/** What the other exit codes mean to a program. */
+/** The codes of errors by the other exit codes. */
 const codes: Readonly<Record<number, string>> = { 1: 'bug', 4: 'no-such-sweep', 5: 'no-such-run' };
 
 /** The text that a command printed. @throws {Refused} */
@@ -35,7 +35,7 @@ export function jsonIn(printed: Printed): { readonly value: unknown; readonly no
   return { value: JSON.parse(textOf(printed)) as unknown, notes: notesOf(printed) };
 }
 
-/** What a command said beside its answer. */
+/** The remarks that a command printed beside its answer, on stderr. */
 export function notesOf({ err }: Printed): string[] {
   return err.split('\n').filter((line) => line.trim() !== '');
 }

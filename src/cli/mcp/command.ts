@@ -2,7 +2,7 @@ import { Readable, Writable } from 'node:stream';
 import type { OwnProcess, Ports } from '../ports.js';
 import type { WholeProgram } from '../verb.js';
 
-/** What a command has printed, and its exit code. */
+/** The output of a command, and its exit code. */
 export type Printed = { readonly code: number; readonly out: string; readonly err: string };
 
 /** Who waits for a command, and may give it up. */
@@ -38,7 +38,7 @@ export function commandsIn({ process, programs }: Ports, main: WholeProgram['mai
 }
 
 /** Keeps what is written to it. */
-class Collected extends Writable {
+export class Collected extends Writable {
   readonly #chunks: Buffer[] = [];
 
   override _write(chunk: Buffer, _encoding: string, written: () => void): void {

@@ -1,12 +1,13 @@
 /** The tools that look: verbs that change nothing, with answers made short. */
 import * as z from 'zod';
+import { countStates } from '../../base/run-words.js';
 import { namesIn } from '../options.js';
 import type { Verb } from '../verb.js';
 import { type Answer, jsonAnswer, jsonIn, notesOf, textOf } from './answer.js';
 import type { Printed } from './command.js';
 import { fittedText } from './fitted.js';
 import { chosenIn } from './chosen-rows.js';
-import { briefRows, type RunRow, statesOf } from './run-rows.js';
+import { briefRows, type RunRow } from './run-rows.js';
 import { type Given, inputOf, optionNames, sentence, type Tool, wordsOf } from './verb-tool.js';
 
 /** How a verb is made a tool. `note`: what its description lacks. `more`: parameters that it does not have. */
@@ -86,7 +87,7 @@ function lsAnswer(printed: Printed, given: Given): Answer {
   const { columns, details, offset = 0 } = given as { columns?: string; details?: boolean; offset?: number };
   const shown = rows.slice(offset);
   const listed = details === true ? { runs: shown } : briefRows(shown, columns === undefined ? null : namesIn(columns));
-  const head = { matched: rows.length, states: statesOf(rows), ...(offset > 0 ? { offset } : {}) };
+  const head = { matched: rows.length, states: countStates(rows), ...(offset > 0 ? { offset } : {}) };
   return jsonAnswer(
     { ...head, ...listed },
     notes,
@@ -99,7 +100,7 @@ function waitAnswer(printed: Printed): Answer {
   const { timedOut, runs } = value as { timedOut: boolean; runs: RunRow[] };
   const others = runs.filter(({ state }) => state !== 'done');
   const listed = others.length === 0 ? {} : { not_done: briefRows(others, []) };
-  return jsonAnswer({ timed_out: timedOut, states: statesOf(runs), ...listed }, notes, () => '`ls` has all runs.');
+  return jsonAnswer({ timed_out: timedOut, states: countStates(runs), ...listed }, notes, () => '`ls` has all runs.');
 }
 
 /** The list that a command printed, as a field of an object. */

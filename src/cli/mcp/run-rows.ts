@@ -1,11 +1,11 @@
 /** Runs of `ls --json`, made short for an agent: without what is empty, and what all have in common said once. */
-import { groupBy } from '../../base/group-by.js';
+import type { RunWord } from '../../base/run-words.js';
 
 /** A run as `ls --json` prints it. */
 export type RunRow = Readonly<Record<string, unknown>> & {
   readonly name: string;
   readonly sweep: string;
-  readonly state: string;
+  readonly state: RunWord;
   readonly reason: string | null;
   readonly directory: string;
   readonly parameters: Values;
@@ -40,11 +40,6 @@ export function listed(rows: readonly Values[]): ListedRuns {
   return Object.keys(common).length === 0 ? { runs } : { common, runs };
 }
 
-/** The number of runs in each state. */
-export function statesOf(rows: readonly RunRow[]): Record<string, number> {
-  return Object.fromEntries([...groupBy(rows, ({ state }) => state)].map(([state, own]) => [state, own.length]));
-}
-
 /** A number as short as it is useful. */
 export function rounded(value: number): number {
   return Number.isInteger(value) ? value : Number(value.toPrecision(DIGITS));
@@ -70,7 +65,7 @@ function isEmpty(value: unknown): boolean {
   return value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0);
 }
 
-/** What all of several rows say, with the parameters that all have. */
+/** The facts that are the same in all rows, with the parameters that are. */
 function commonOf([first, ...others]: readonly Values[]): Values {
   if (first === undefined || others.length === 0) return {};
   const shared = Object.entries(first).flatMap(([key, value]): [string, unknown][] => {

@@ -112,7 +112,7 @@ function fieldName(option: string): string {
   return option.replaceAll('-', '_');
 }
 
-/** One word for each value, so that no value is taken for an option. */
+/** The words of an option: one for each value, so that no value is taken for an option. */
 function optionWords(option: VerbOption, value: Given[string]): string[] {
   const flag = `--${longName(option)}`;
   if (value === undefined || value === false) return [];

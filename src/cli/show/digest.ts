@@ -4,8 +4,9 @@ import { answersOf, briefAnswer, type GroupAnswer } from '../../analysis/answer/
 import { errorKinds, type FailureKind } from '../../analysis/failures/failure-kinds.js';
 import { healthText } from '../../analysis/health/finding.js';
 import { timeLeft } from '../../analysis/forecast/forecast.js';
+import type { TimeRange } from '../../analysis/forecast/time-range.js';
 import { groupBy } from '../../base/group-by.js';
-import { hasEnded, isUnhealthy } from '../../base/run-words.js';
+import { countStates, hasEnded, isUnhealthy } from '../../base/run-words.js';
 import { gpuName } from '../../base/ids.js';
 import type { Fleet, FleetStatus, RunSummary, SweepSummary } from '../../client/fleet.js';
 import { runFiles } from '../../contract/files.js';
@@ -32,13 +33,13 @@ export type Digest = {
   readonly sweep: string;
   readonly state: SweepState;
   readonly counts: Readonly<Record<string, number>>;
-  readonly etaSeconds: number | null;
-  readonly etaRange: readonly [number, number] | null;
+  /** Null: nobody knows. */
+  readonly left: TimeRange | null;
   /** What keeps the supervisor from working; null: nothing does. */
   readonly problem: string | null;
   /** Whether the metrics of its runs have been read: if not, what depends on them may be missing or old. */
   readonly read: boolean;
-  readonly slots: object;
+  readonly slots: ReturnType<typeof slotsDigest>;
   readonly groups: readonly GroupDigest[];
   readonly answers: readonly GroupAnswer[];
   readonly failures: readonly DigestedFailure[];
@@ -65,21 +66,19 @@ type DigestedFleet = Pick<Fleet, 'sweeps' | 'runs' | 'status' | 'connection'>;
 export function digestOf(fleet: DigestedFleet, summary: SweepSummary, { runs: directory }: CommonOptions): Digest {
   const { name, groups } = summary;
   const runs = runsOf(fleet, name);
-  const left = timeLeft(fleet, runs, Date.now());
   const { answers } = answersOf(runs, summary, { fromSeeds: computedFromSeeds(summary.directory) });
   return {
     sweep: name,
     state: stateOf(fleet, name, runs),
-    counts: countsOf(runs),
-    etaSeconds: left === null ? null : Math.round(left.middle),
-    etaRange: left === null ? null : [Math.floor(left.low), Math.ceil(left.high)],
+    counts: countStates(runs),
+    left: timeLeft(fleet, runs, Date.now()),
     problem: fleet.status.problem,
     read: areRead(runs, fleet.status.recalled),
     slots: slotsDigest(fleet.status),
     groups: groups.map((group) => ({
       name: group.name,
       title: group.title,
-      counts: countsOf(runs.filter((run) => run.group === group.name)),
+      counts: countStates(runs.filter((run) => run.group === group.name)),
       growsTo: capOf(fleet, name, group.name) ?? null,
     })),
     answers,
@@ -103,12 +102,8 @@ function capOf({ status }: DigestedFleet, sweep: string, group: string): number 
   return status.growing?.find((growing) => growing.sweep === sweep && growing.group === group)?.cap;
 }
 
-function countsOf(runs: readonly RunSummary[]): Record<string, number> {
-  return Object.fromEntries([...groupBy(runs, ({ state }) => state)].map(([state, own]) => [state, own.length]));
-}
-
 /** `up`: number of runs on a GPU; `slots --json` has all that is known of it. */
-function slotsDigest({ cpu, gpus }: FleetStatus): object {
+function slotsDigest({ cpu, gpus }: FleetStatus) {
   return { cpu, gpus: gpus.map(({ index, runs, drained }) => ({ gpu: gpuName(index), up: runs.length, drained })) };
 }
 
@@ -161,11 +156,10 @@ function digestIn(digest: Digest, { groups, answers, kinds, lines, gpus, charact
     if (all.length > most) leftOut[list] = all.length - most;
     return all.slice(0, most);
   };
-  const { slots, failures, ...rest } = digest;
-  const { gpus: all } = slots as { gpus: readonly object[] };
+  const { slots, failures, left, ...rest } = digest;
   const told = {
-    ...rest,
-    slots: { ...slots, gpus: first('gpus', all, gpus) },
+    ...{ ...rest, ...etaOf(left) },
+    slots: { ...slots, gpus: first('gpus', slots.gpus, gpus) },
     groups: first('groups', digest.groups, groups),
     answers: first('answers', digest.answers, answers).map(briefly),
     failures: first('failures', failures, kinds).map(({ log, ...kind }) =>
@@ -176,6 +170,11 @@ function digestIn(digest: Digest, { groups, answers, kinds, lines, gpus, charact
   };
   const { next, sweep, ...shortened } = { ...told, leftOut };
   return { version: 1, sweep, ...(withShortTexts(shortened, characters) as object), next };
+}
+
+function etaOf(left: TimeRange | null): { etaSeconds: number | null; etaRange: [number, number] | null } {
+  if (left === null) return { etaSeconds: null, etaRange: null };
+  return { etaSeconds: Math.round(left.middle), etaRange: [Math.floor(left.low), Math.ceil(left.high)] };
 }
 
 /** An answer without the list of all settings, which `best --json` has. `tied`: number of settings that may be as good as the best. */

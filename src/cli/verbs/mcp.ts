@@ -21,7 +21,7 @@ export async function mcp({ runs, allow = [] }: McpOptions, { verbs, main }: Who
   const ended = new Promise((resolve) => stdin.once('end', resolve).once('close', resolve));
   const run = inDirectory(runs, commandsIn({ process: own(), programs: ownPrograms() }, main));
   const said = (error: unknown) => remark(reportError(error).text ?? '');
-  // What one call has left behind must not end the others.
+  // An error that a call throws after its answer must not end the other calls.
   process.on('uncaughtException', said);
   const places = { run, directory: runsDirectory(runs), docs: join(ownPrograms(), '../docs') };
   const server = serveStdio(() => mcpServer({ tools: toolsOf(verbs, places.docs), allowed, ...places }), {

@@ -1,6 +1,5 @@
 import { type GroupAnswer, briefAnswer } from '../../analysis/answer/sweep-answers.js';
 import { busyMs, busyTimeOf } from '../../analysis/forecast/busy-time.js';
-import { timeLeft } from '../../analysis/forecast/forecast.js';
 import type { Fleet, RunSummary, SweepSummary } from '../../client/fleet.js';
 import { displayText } from '../../text/display-text.js';
 import { shortDuration } from '../../text/duration.js';
@@ -37,7 +36,7 @@ function sweepLines(fleet: Fleet, summary: SweepSummary, options: CommonOptions)
   const runs = runsOf(fleet, summary.name);
   const widest = Math.max(0, ...digest.groups.map(({ name }) => name.length));
   return [
-    [`${digest.sweep}: ${digest.state}`, progressLine(runs), ...timeWords(fleet, runs)].join(' · '),
+    [`${digest.sweep}: ${digest.state}`, progressLine(runs), ...timeWords(runs, digest)].join(' · '),
     ...digest.groups.flatMap(({ name, title, growsTo }) => {
       const own = runs.filter(({ group }) => group === name);
       const further = growsTo === null ? '' : `, further ones until there are ${growsTo}`;
@@ -85,12 +84,8 @@ function failureLines({ failures }: Digest): string[] {
 }
 
 /** `3m12s, 2-4m left`: the time in which a run was up, and the estimate of the time left. */
-function timeWords(fleet: Fleet, runs: readonly RunSummary[]): string[] {
-  const now = Date.now();
+function timeWords(runs: readonly RunSummary[], { left }: Digest): string[] {
   const busy = busyTimeOf(runs);
-  const words = [
-    ...(busy === null ? [] : [shortDuration(busyMs(busy, now))]),
-    ...leftWords(timeLeft(fleet, runs, now)),
-  ];
+  const words = [...(busy === null ? [] : [shortDuration(busyMs(busy, Date.now()))]), ...leftWords(left)];
   return words.length === 0 ? [] : [words.join(', ')];
 }

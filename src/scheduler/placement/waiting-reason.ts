@@ -1,4 +1,4 @@
-import { type GroupId, gpuName, type RunId } from '../../base/ids.js';
+import { gpuName, nameOf, type RunId, sweepOf } from '../../base/ids.js';
 import type { Outcome } from '../../base/outcome.js';
 import { nextDeadline } from '../lifecycle/deadlines.js';
 import { groupOf, unmetNeed } from '../queue/groups.js';
@@ -117,11 +117,6 @@ function turnReason(state: SchedulerState, run: Run): string {
   return first === null ? 'about to start' : `waiting behind ${nameOf(first.id)}`;
 }
 
-/** The part of an id after the sweep's name. */
-function nameOf(id: string): string {
-  return id.slice(id.indexOf('/') + 1);
-}
-
 /** Why a run can never get its GPUs with the present settings. */
 function neverReason(machine: Machine, demand: Demand): string {
   const granted = usableGpus(machine, demand);
@@ -225,10 +220,6 @@ export function isSweepOver(state: SchedulerState, sweep: string): boolean {
   if (growingGroups(state).some(({ id }) => sweepOf(id) === sweep)) return false;
   const own = [...state.groups.values()].filter(({ id }) => sweepOf(id) === sweep);
   return own.every(({ waiting }) => isIdle(state, waiting));
-}
-
-function sweepOf(id: GroupId | RunId): string {
-  return id.slice(0, id.indexOf('/'));
 }
 
 function canMove(state: SchedulerState, run: Run): boolean {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Finding } from '../../analysis/health/finding.js';
 import { endStateOf } from '../../base/run-words.js';
-import type { RunId } from '../../base/ids.js';
+import { nameOf, type RunId } from '../../base/ids.js';
 import { failureClass } from '../../base/outcome.js';
 import type { EventOf, SchedulerEvent } from '../../scheduler/event.js';
 import { growingGroups } from '../../scheduler/queue/open-groups.js';
@@ -79,7 +79,7 @@ export class Notifications {
     const hold = touched.find((run) => run.group === cause?.group && reasonOf(run) !== null)?.hold;
     if (cause === undefined || !hold || hold.by === 'person') return;
     const { sweep } = cause;
-    const group = cause.group.slice(sweep.length + 1);
+    const group = nameOf(cause.group);
     this.#tools.notify({
       kind: 'held',
       sweep,

@@ -63,7 +63,7 @@ export class EventFile {
   flush(memory: () => Memory): void {
     if (this.#waiting.length === 0 && this.#own !== null) return;
     try {
-      this.#prepare(memory());
+      this.#prepare(memory);
       this.#write(this.#waiting.join(''));
       this.#waiting = [];
       this.#isTroubled = false;
@@ -79,7 +79,7 @@ export class EventFile {
   }
 
   /** Begins a new file where there is none, or it is long, or not as it was left. */
-  #prepare(memory: Memory): void {
+  #prepare(memory: () => Memory): void {
     const isOurs = this.#own !== null && this.#isInPlace(this.#own);
     if (isOurs && this.#own!.size < LONG) return;
     this.close();
@@ -87,7 +87,7 @@ export class EventFile {
     if (statSync(path, { throwIfNoEntry: false }) !== undefined) renameSync(path, earlier);
     // The lines that wait have their numbers.
     const next = this.#next - this.#waiting.length;
-    this.#head = { ...(isOurs ? this.#head : newHead(next)), next, ...memory };
+    this.#head = { ...(isOurs ? this.#head : newHead(next)), next, ...memory() };
     const how = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_APPEND | constants.O_NOFOLLOW;
     this.#own = { descriptor: openSync(path, how, 0o600), size: 0 };
     this.#write(`${JSON.stringify(this.#head)}\n`);

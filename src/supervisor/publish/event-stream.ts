@@ -29,8 +29,9 @@ export class EventStream {
   readonly #file: EventFile;
   readonly #state: SchedulerState;
   #tools: EventStreamTools | null = null;
-  /** The last event of the journal that was told; null: none was. `lines`: in how many lines, of which a crash may have cut some. */
+  /** The last event of the journal that was told; null: none was. */
   #last: Source | null;
+  /** Number of the lines that an earlier supervisor told it in, of which a crash may have cut some. */
   readonly #lines: number;
   /** Whether there was no stream, so that what is in the journal is past. */
   readonly #isNew: boolean;
@@ -129,8 +130,10 @@ export class EventStream {
   flush(): void {
     if (this.#writing !== null) clearImmediate(this.#writing);
     this.#writing = null;
-    const from = this.#last === null ? {} : { from: this.#last };
-    this.#file.flush(() => ({ ...from, best: Object.fromEntries(this.#best) }));
+    this.#file.flush(() => ({
+      ...(this.#last === null ? {} : { from: this.#last }),
+      best: Object.fromEntries(this.#best),
+    }));
   }
 
   close(): void {

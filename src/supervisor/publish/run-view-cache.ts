@@ -1,5 +1,5 @@
 import type { TimeRange } from '../../analysis/forecast/time-range.js';
-import type { GroupId, RunId } from '../../base/ids.js';
+import { type GroupId, nameOf, type RunId, sweepOf } from '../../base/ids.js';
 import type { FleetStatus, NodeStatus, RunSummary, SweepSummary } from '../../protocol/run-summary.js';
 import { growingGroups } from '../../scheduler/queue/open-groups.js';
 import { isSettled, stuckSweeps, waitingReason } from '../../scheduler/placement/waiting-reason.js';
@@ -166,8 +166,7 @@ export class RunViewCache {
 }
 
 function growingSummary({ id, open }: Group): NonNullable<FleetStatus['growing']>[number] {
-  const [sweep = '', group = ''] = id.split('/');
-  return { sweep, group, cap: open!.cap };
+  return { sweep: sweepOf(id), group: nameOf(id), cap: open!.cap };
 }
 
 /** Whether a person would read another time: by a second, or a twentieth of what is long; of a range, by more. */

@@ -256,7 +256,7 @@ function retryAtOf({ state, hold }: Run): number | null {
   return state.phase === 'waiting' && hold === null ? state.notBefore : null;
 }
 
-function wordOf({ state, hold }: Run): RunWord {
+export function wordOf({ state, hold }: Run): RunWord {
   switch (state.phase) {
     case 'waiting':
       return hold === null ? 'queued' : 'held';

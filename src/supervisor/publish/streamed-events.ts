@@ -1,13 +1,13 @@
-import type { RunId } from '../../base/ids.js';
-import { endStateOf } from '../../base/run-words.js';
+import { nameOf, type RunId, sweepOf } from '../../base/ids.js';
+import { countStates, endStateOf } from '../../base/run-words.js';
 import type { Source, StreamedEvent } from '../../protocol/event-stream.js';
 import { isSweepOver } from '../../scheduler/placement/waiting-reason.js';
 import { slotName } from '../../scheduler/placement/slot.js';
 import type { SchedulerEvent } from '../../scheduler/event.js';
-import { type Ending, isActive, type Run } from '../../scheduler/run-state.js';
+import type { Ending, Run } from '../../scheduler/run-state.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import { groupBy } from '../../base/group-by.js';
-import { endReason } from './run-view.js';
+import { endReason, wordOf } from './run-view.js';
 
 /** What an event of the journal is called in the stream, so that it is told once. */
 export function sourceOf(event: SchedulerEvent): Source {
@@ -105,28 +105,13 @@ function withFinish(events: readonly StreamedEvent[], state: SchedulerState): St
 }
 
 function countsOf(sweep: string, { sweeps, runs }: SchedulerState): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const id of sweeps.get(sweep) ?? []) {
-    const { state, hold } = runs.get(id)!;
-    const word = state.phase === 'ended' ? endStateOf(state.outcome.kind) : hold === null ? 'queued' : 'held';
-    counts[isActive(state) ? 'running' : word] = (counts[isActive(state) ? 'running' : word] ?? 0) + 1;
-  }
-  return counts;
+  return countStates([...(sweeps.get(sweep) ?? [])].map((id) => ({ state: wordOf(runs.get(id)!) })));
 }
 
-function runFacts({
-  id,
-  group,
-  attempt,
-}: Run): Pick<StreamedEvent, 'sweep' | 'group' | 'run' | 'attempt'> & { sweep: string } {
+function runFacts({ id, group, attempt }: Run): Pick<StreamedEvent, 'sweep' | 'group' | 'run' | 'attempt'> {
   return { ...placeOf(group), run: nameOf(id), attempt };
 }
 
-function placeOf(group: string): { sweep: string; group: string } {
-  const at = group.indexOf('/');
-  return { sweep: group.slice(0, at), group: group.slice(at + 1) };
-}
-
-function nameOf(id: RunId): string {
-  return id.slice(id.indexOf('/') + 1);
+function placeOf(group: string): Pick<StreamedEvent, 'sweep' | 'group'> {
+  return { sweep: sweepOf(group), group: nameOf(group) };
 }

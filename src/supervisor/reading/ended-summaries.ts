@@ -2,6 +2,7 @@ import { closeSync, readdirSync, unlinkSync, writeSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import * as z from 'zod';
 import { groupBy } from '../../base/group-by.js';
+import { sweepOf } from '../../base/ids.js';
 import { Parameters } from '../../base/scalar.js';
 import { ailments } from '../../base/run-words.js';
 import { buildOf, hashOf, keptLine, keptValues, LARGEST_FILE, LONGEST_LINE } from '../../files/kept/kept-lines.js';
@@ -176,7 +177,7 @@ export class EndedSummaries {
 
   /** It is asked for once. */
   #summaryOf({ run, summary }: Entry): EndedSummary | null {
-    this.#known.get(run.slice(0, run.indexOf('/')))?.delete(run);
+    this.#known.get(sweepOf(run))?.delete(run);
     return EndedSummary.safeParse(summary).data ?? null;
   }
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { GroupId, RunId } from '../../base/ids.js';
+import { type GroupId, type RunId, nameOf, sweepOf } from '../../base/ids.js';
 import { errorText } from '../../base/user-error.js';
 import type { SchedulerEvent, SubmittedRun } from '../../scheduler/event.js';
 import { eachRunRecord } from '../../files/run-record-file.js';
@@ -186,13 +186,4 @@ function stateOf({ state }: Run): Pick<Trial, 'state'> {
     default:
       return { state: 'running' };
   }
-}
-
-function sweepOf(id: GroupId): string {
-  return id.slice(0, id.indexOf('/'));
-}
-
-/** What stands after the sweep's name in an id. */
-function nameOf(id: string): string {
-  return id.slice(id.indexOf('/') + 1);
 }
