@@ -166,7 +166,8 @@ async function untilReplaced(
     const how = await firstChange([runsDirectory, lockPath(runsDirectory), socket], wait);
     if (leaving.aborted) return 'it leaves';
     // Checked before anything is written, which would create the directory again.
-    if (isGone(runsDirectory, ino)) return `its runs directory ${runsDirectory} is gone`;
+    const loss = lossOf(runsDirectory, ino, supervisor.isSettled);
+    if (loss !== null) return loss;
     const state = stateOf(lock.look);
     if (state === 'lost') return 'another supervisor has taken over the runs directory';
     if (state === 'retaken') {
@@ -178,10 +179,20 @@ async function untilReplaced(
   }
 }
 
-/** Whether the directory was deleted or moved; another one may have its name. A failing file server decides nothing. */
-function isGone(directory: string, ino: bigint): boolean {
+/**
+ * Why the supervisor leaves, as files of its runs directory were deleted; null: it stays. Without runs it leaves with its lock, as
+ * who deletes the directory begins with the files in it. Another supervisor continues from those that are left.
+ */
+function lossOf(runsDirectory: string, inode: bigint, isSettled: boolean): string | null {
+  if (isGone(runsDirectory, inode)) return `its runs directory ${runsDirectory} is gone`;
+  return isSettled && isGone(lockPath(runsDirectory)) ? 'its lock was deleted, and nothing is left to do' : null;
+}
+
+/** Whether the file, of this inode, was deleted or moved; another one may have its name. A failing file server decides nothing. */
+function isGone(path: string, inode?: bigint): boolean {
   try {
-    return statSync(directory, { bigint: true, throwIfNoEntry: false })?.ino !== ino;
+    const there = statSync(path, { bigint: true, throwIfNoEntry: false });
+    return there === undefined || (inode !== undefined && there.ino !== inode);
   } catch {
     return false;
   }

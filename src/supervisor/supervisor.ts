@@ -106,6 +106,11 @@ export class Supervisor {
     }
   }
 
+  /** Whether no run is up or can start by itself. */
+  get isSettled(): boolean {
+    return isSettled(this.#parts.state);
+  }
+
   /** Whether clients find the socket. */
   get isReachable(): boolean {
     return this.#parts.publisher.isReachable;

@@ -158,6 +158,21 @@ describe('a supervisor whose runs directory is gone', () => {
   });
 });
 
+it('a supervisor whose runs have ended leaves when its files are deleted, so that the next launch runs them again', async () => {
+  const fleet = await begin();
+  await fleet.act('kill', [...fleet.runs.keys()]);
+  await untilState(fleet, 's/next', 'killed');
+  await untilState(fleet, 's/long', 'killed');
+  const pid = bed.supervisorPid();
+  fleet.close();
+  rmSync(bed.runs, { recursive: true });
+  await waitFor('the supervisor to leave', () => !existsSync(`/proc/${pid}`));
+  expect(existsSync(bed.runs)).toBe(false);
+  const next = await bed.fleet();
+  await next.submit(bed.plan('s', [{ name: 'next' }]), environment, { slots: 1 });
+  expect((await untilState(next, 's/next', 'done')).attempt).toBe(1);
+});
+
 it('a supervisor that comes up slowly is waited for as long as its process lives', async () => {
   runtime = realpathSync(mkdtempSync(join(tmpdir(), 'runtime-')));
   bed = new Testbed({ XDG_RUNTIME_DIR: runtime });

@@ -172,7 +172,9 @@ export class EventLoop {
 export function unrecorded(cause: Error): UserError {
   return new UserError(
     `It could not be recorded, so it was not done: ${cause.message}.`,
-    'Free some space where the runs directory is, and ask again.',
+    (cause as NodeJS.ErrnoException).code === 'ENOENT'
+      ? 'Somebody deleted the runs directory or files in it: ask again.'
+      : 'Free some space where the runs directory is, and ask again.',
     { cause },
   );
 }
