@@ -1,13 +1,18 @@
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ReportedRun } from '../analysis/analysed-run.js';
 import type { RunValue } from '../analysis/run-value.js';
-import { connect } from '../client/ensure-supervisor.js';
+import { connect, ensureSupervisor } from '../client/ensure-supervisor.js';
 import type { Fleet } from '../client/fleet.js';
+import { supervisorFiles } from '../contract/files.js';
+import { textOrNull } from '../files/regular-file.js';
 import { buildReport } from '../report/build-report.js';
 import type { Pause } from '../metrics/run-metrics.js';
 import { type Page, reportLines } from '../report/report-lines.js';
 import type { Spread } from '../report/spread.js';
 import { type LaunchOptions, runsDirectory } from './options.js';
+import { supervisorPrograms } from './open-fleet.js';
+import { parsePlan } from '../spec/plan-text.js';
 import { outputWidth, print } from './terminal.js';
 import { runsOf } from './plain/watched-run.js';
 
@@ -58,19 +63,36 @@ export async function printReport(sweep: string, options: ReportChoice): Promise
 
 /** Time limit for the supervisor's answer, ms, as a report is mostly about files. */
 const PATIENCE_MS = 1000;
+/** The same for one that has just been started. */
+const START_PATIENCE_MS = 10_000;
+/** Largest plan that is read, in bytes. */
+const MOST_PLAN = 1 << 28;
 
 /**
- * The runs of a sweep as its supervisor knows them, with their states, including runs that have written nothing. Empty if no
- * supervisor answers; starts none.
+ * The runs of a sweep as its supervisor knows them, with their states, including runs that have written nothing. Where none is up,
+ * one is started only if some runs never began, as nobody else knows their states. Empty if no supervisor answers.
  */
 export async function supervisedRuns(runsDirectory: string, sweep: string): Promise<ReportedRun[]> {
   const end = performance.now() + PATIENCE_MS;
   try {
     const fleet = await connect(runsDirectory, PATIENCE_MS);
-    return fleet === null ? [] : await ask(fleet, sweep, end - performance.now());
+    if (fleet !== null) return await ask(fleet, sweep, end - performance.now());
+    if (!hasUnstartedRuns(runsDirectory, sweep)) return [];
+    return await ask(await ensureSupervisor(runsDirectory, supervisorPrograms()), sweep, START_PATIENCE_MS);
   } catch {
     return [];
   }
+}
+
+/** Whether a launch has planned runs of the sweep that have no directory. */
+function hasUnstartedRuns(runsDirectory: string, sweep: string): boolean {
+  const plans = join(runsDirectory, supervisorFiles.directory, supervisorFiles.plans);
+  if (!existsSync(plans)) return false;
+  return readdirSync(plans).some((name) => {
+    const text = textOrNull(join(plans, name), MOST_PLAN);
+    const plan = text === null ? null : parsePlan(text);
+    return plan?.sweep === sweep && plan.runs.some((run) => !existsSync(join(runsDirectory, sweep, run.name)));
+  });
 }
 
 /** Closes the connection after the time limit, as it would keep the program from ending. */

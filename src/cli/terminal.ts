@@ -8,8 +8,9 @@
  */
 import type { Readable } from 'node:stream';
 import { createInterface } from 'node:readline/promises';
-import { terminalJson, terminalText } from '../text/display-text.js';
-import { own } from './ports.js';
+import { cleanText, terminalJson, terminalText } from '../text/display-text.js';
+import { truncate } from '../text/display-width.js';
+import { own, type OwnProcess } from './ports.js';
 
 /** Text in a style: the parameters of an SGR sequence, such as `1;32`; empty: the terminal's default. */
 export type Painted = { readonly text: string; readonly look: string };
@@ -32,6 +33,7 @@ export function isTerminal(): boolean {
 
 /** The streams of the terminal, for the window, whose painter cleans each cell. */
 export function terminalStreams() {
+  clearPassing();
   return { stdout: own().stdout, stdin: own().stdin };
 }
 
@@ -66,10 +68,26 @@ export function printPart(text: string | Painted): void {
 /** Prints a message to stderr. */
 export function remark(line: Line): void {
   try {
+    clearPassing();
     own().stderr.write(`${safeLine(line)}\n`);
   } catch {
     // stderr is closed, so nobody reads it.
   }
+}
+
+/** Processes whose terminal shows a passing line. */
+const passing = new WeakSet<OwnProcess>();
+
+/** Shows what is being done on a line of the terminal that the next output replaces. Nothing where there is no screen. */
+export function passingLine(text: string): void {
+  if (!hasScreen()) return;
+  passing.delete(own());
+  write(`\r\u001b[K${truncate(cleanText(text), outputWidth() - 1)}`);
+  passing.add(own());
+}
+
+function clearPassing(): void {
+  if (passing.delete(own())) own().stdout.write('\r\u001b[K');
 }
 
 /** Prints JSON that is also safe on a terminal: characters of escape sequences are escaped. `replacer`: as in `JSON.stringify`. */
@@ -105,6 +123,7 @@ export function remarkBytes(bytes: Uint8Array): void {
 
 /** Asks the user at the terminal; empty: there is no answer. */
 export async function ask(question: string): Promise<string> {
+  clearPassing();
   const terminal = createInterface({ input: own().stdin, output: own().stdout });
   // Ctrl-D and Ctrl-C count as no answer.
   const left = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
@@ -137,6 +156,7 @@ function safePiece(piece: string | Painted): string {
 
 function write(text: string | Uint8Array): boolean {
   try {
+    clearPassing();
     return own().stdout.write(text);
   } catch (error) {
     throw new OutputLost(error as NodeJS.ErrnoException);

@@ -141,6 +141,8 @@ export const GroupSummary = z.object({
   name: z.string(),
   title: z.string().nullable(),
   needs: z.array(z.string()),
+  /** Whether it was not asked for, but another group needs it. */
+  prerequisite: z.boolean().optional(),
   /** Seconds between SIGTERM and SIGKILL when one of its runs is killed. An older supervisor does not send it. */
   grace: z.number().optional(),
   /** File in a run's directory that shows that it is done; absent: its exit code does, or the supervisor is older. */

@@ -22,12 +22,11 @@ import { everyPoint } from '../metrics/bounded-series.js';
 import { openMetrics, type Pause, type RunMetrics, wallTime } from '../metrics/run-metrics.js';
 import { declaredPlaces, hasNoMetrics } from '../metrics/run-places.js';
 import type { RunValue } from '../analysis/run-value.js';
-import { naturalOrder } from '../text/natural-order.js';
 import { countingIn } from './counting-metrics.js';
 import { curveOf } from './memory-curve.js';
 import { type Cell, cellsOf, summariseMetrics } from './metric-summary.js';
 import { readReferences } from './read-references.js';
-import { eachRun, statesOf } from './read-runs.js';
+import { eachRun, statesOf, withUnstarted } from './read-runs.js';
 import { ReportCache } from './report-cache.js';
 import { failuresOf } from './failures-of.js';
 import { keptFor, valuesOf } from './run-values.js';
@@ -167,10 +166,8 @@ async function runsOf(directory: string, known: readonly ReportedRun[], pause?: 
     await pause?.();
     runs.push(run);
   }
-  const written = new Set(runs.map(({ name }) => name));
-  runs.push(...known.filter(({ name }) => !written.has(name)));
-  if (known.length > 0) runs.sort((a, b) => naturalOrder(a.name, b.name));
-  if (runs.length > 0) return runs;
+  const all = withUnstarted(runs, known);
+  if (all.length > 0) return all;
   throw new UserError(`${directory} holds no runs.`, 'Launch the sweep first, or give its runs directory with --runs.');
 }
 

@@ -15,8 +15,15 @@ export function readRuns(sweepDirectory: string, known?: KnownStates): ReportedR
   return [...eachRun(sweepDirectory, known)];
 }
 
+/** The runs that have begun, and the known ones that have not, in natural order of name. */
+export function withUnstarted(begun: readonly ReportedRun[], known: readonly ReportedRun[]): ReportedRun[] {
+  const names = new Set(begun.map(({ name }) => name));
+  const all = [...begun, ...known.filter(({ name }) => !names.has(name))];
+  return known.length === 0 ? all : all.sort((a, b) => naturalOrder(a.name, b.name));
+}
+
 /** States of runs by their supervisor, by name; they are more reliable than the files. */
-export type KnownStates = ReadonlyMap<string, ReportedState>;
+type KnownStates = ReadonlyMap<string, ReportedState>;
 
 export function statesOf(runs: readonly Pick<ReportedRun, 'name' | 'state'>[]): KnownStates {
   return new Map(runs.map(({ name, state }) => [name, state]));

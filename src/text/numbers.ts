@@ -126,6 +126,12 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
+/** `48 runs + 5 prerequisites`. @param prerequisites The number of those that are needed by others and were not asked for. */
+export function countedRuns(total: number, prerequisites: number): string {
+  const asked = counted(total - prerequisites, 'run');
+  return prerequisites === 0 ? asked : `${asked} + ${counted(prerequisites, 'prerequisite')}`;
+}
+
 const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
 
 /** `1.4 GiB`. */

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { painted } from '../../src/cli/show/run-table.js';
-import { safeLine } from '../../src/cli/terminal.js';
+import { type OwnProcess, withPorts } from '../../src/cli/ports.js';
+import { passingLine, print, remark, safeLine } from '../../src/cli/terminal.js';
 import { terminalJson } from '../../src/text/display-text.js';
 
 /** What a terminal could obey, and what would reorder a line on it. */
@@ -53,6 +54,34 @@ describe('what is printed', () => {
         expect(JSON.parse(terminalJson(json))).toEqual(JSON.parse(json));
       }),
     );
+  });
+});
+
+describe('a line that passes', () => {
+  const said = (isTTY: boolean, TERM: string, work: () => void): string => {
+    let text = '';
+    const stdout = { isTTY, columns: 20, write: (part: string) => (text += part) !== '' };
+    const process = { stdout, stderr: stdout, stdin: { isTTY }, env: { TERM } } as unknown as OwnProcess;
+    withPorts({ process, programs: '' }, [], work);
+    return text;
+  };
+  const work = () => {
+    passingLine('reading \u001b[31ma long\nname …');
+    passingLine('submitting …');
+    print(['a']);
+    remark('b');
+  };
+
+  it('is replaced by the next one, and by what is printed', () => {
+    const start = '\r\u001b[K';
+    expect(said(true, 'xterm', work)).toBe(`${start}reading a long nam…${start}submitting …${start}a\nb\n`);
+  });
+
+  it.each<[boolean, string]>([
+    [false, 'xterm'],
+    [true, 'dumb'],
+  ])('is nothing to a pipe, or a terminal that cannot replace it (%s, %s)', (isTTY, term) => {
+    expect(said(isTTY, term, work)).toBe('a\nb\n');
   });
 });
 

@@ -50,10 +50,10 @@ describe('a run that failed and is held back from its retry', () => {
     const pid = place.supervisorPid()!;
     process.kill(pid, 'SIGKILL');
     await eventually(() => !isAlive(pid), 'the supervisor to end');
-    // Only files are there for these.
+    // The files say nothing of the run that never began, so a supervisor is asked about it.
     const counts = (JSON.parse(await out('report', 's', '--json')) as { counts: object }).counts;
-    expect(counts).toEqual({ held: 2 });
-    expect((await out('export', 's')).match(/held/g)).toHaveLength(2);
+    expect(counts).toEqual({ held: 3 });
+    expect((await out('export', 's')).match(/held/g)).toHaveLength(3);
 
     await out('kill', 'all', '-y');
     await eventually(() => place.read('runs/s/s0/run.json').includes('"state": "killed"'), 'the record to be written');

@@ -11,20 +11,20 @@ import { openMetrics, type RunMetrics } from '../../metrics/run-metrics.js';
 import { countingIn } from '../../report/counting-metrics.js';
 import { declaredOf } from '../../report/declared.js';
 import { valuesOf } from '../../report/run-values.js';
-import { type KnownStates, readRuns } from '../../report/read-runs.js';
+import { readRuns, statesOf, withUnstarted } from '../../report/read-runs.js';
 import { metricsToShow, readOutline, type SweepOutline } from '../../report/sweep-outline.js';
 import { csvLine, type CsvValue } from '../../text/csv.js';
 import { terminalJson } from '../../text/display-text.js';
 
 export type TextFormat = 'csv' | 'json' | 'jsonl';
 /**
- * `known`: the states of its runs by their supervisor; absent: by their files. `found`: the runs themselves,
+ * `known`: its runs by their supervisor, also those that have not begun; absent: by their files. `found`: the runs themselves,
  * where it is a folder of any program.
  */
 export type ExportedSweep = {
   name: string;
   directory: string;
-  known?: KnownStates;
+  known?: readonly ReportedRun[];
   found?: readonly ReportedRun[] | undefined;
 };
 
@@ -182,13 +182,13 @@ export type ValueRow = {
 };
 
 /**
- * A row for each run below the directory, in natural order of name. `valuesIn`: called for each while its metrics are in memory.
+ * A row for each run, in natural order of name; those that have not begun have no metrics. `valuesIn`: called for each while its metrics are in memory.
  */
 function runRows(
-  { name: sweep, directory, known, found }: ExportedSweep,
+  { name: sweep, directory, known = [], found }: ExportedSweep,
   valuesIn: (read: RunMetrics) => RunRow['metrics'],
 ): RunRow[] {
-  return (found ?? readRuns(directory, known)).map((run) => {
+  return (found ?? withUnstarted(readRuns(directory, statesOf(known)), known)).map((run) => {
     const read = metricsOf(run);
     const metrics = valuesIn(read);
     const { name, group, state } = run;

@@ -4,7 +4,6 @@ import { type ExportedSweep, exportLines, type TextFormat } from '../export/expo
 import type { RunValue } from '../../analysis/run-value.js';
 import { writeOutput } from '../../files/output-file.js';
 import { runsDirectory, type CommonOptions } from '../options.js';
-import { statesOf } from '../../report/read-runs.js';
 import { at } from '../ports.js';
 import { supervisedRuns } from '../print-report.js';
 import { runValueOf } from '../run-value.js';
@@ -25,7 +24,8 @@ type ExportOptions = Pick<CommonOptions, 'runs'> & {
 const BATCH = 1 << 16;
 
 /**
- * `memrl-tui export SWEEP`: its runs as a table for other programs. Works without a supervisor, which only knows the states better.
+ * `memrl-tui export SWEEP`: its runs as a table for other programs. Works without a supervisor, which knows the states better, and the
+ * runs that have not begun.
  */
 export async function exportSweep([name]: readonly string[], options: ExportOptions): Promise<number> {
   if (options.metrics === 'all' && options.value !== undefined)
@@ -49,7 +49,7 @@ async function exported(name: string, options: ExportOptions): Promise<ExportedS
   if (viewed !== undefined) return { name: viewed.label, directory: viewed.path, found: await foundRuns([viewed]) };
   const runs = runsDirectory(options.runs);
   const directory = sweepDirectory(runs, name);
-  return { name, directory, known: statesOf(await supervisedRuns(runs, name)) };
+  return { name, directory, known: await supervisedRuns(runs, name) };
 }
 
 /** By the ending of the file's name. */

@@ -31,11 +31,13 @@ import { wandbNote } from '../plan/wandb-note.js';
 import { at, own } from '../ports.js';
 import { printReport } from '../print-report.js';
 import { besideRows, readPlan, type ReadPlan } from '../read-plan.js';
-import { hasPerson, hasScreen, outputWidth, print, printJson, remark } from '../terminal.js';
+import { hasPerson, hasScreen, outputWidth, passingLine, print, printJson, remark } from '../terminal.js';
+import { countedRuns } from '../../text/numbers.js';
 import { prepareWindow, watch } from '../watch.js';
 
 /** `memrl-tui FILE`: starts the runs of a sweep that are not done, and shows it. Returns the exit code. */
 export async function launch(file: string, options: LaunchOptions, command: readonly string[]): Promise<number> {
+  passingLine(`reading ${file} …`);
   const read = readPlan(file, options, command);
   const kept = await withKept(read, options);
   return kept === null ? launchPlan(read, file, options) : launchPlan(readPlan(file, kept, command), file, kept);
@@ -82,15 +84,18 @@ export async function launchPlan(asRead: ReadPlan, file: string, options: Launch
   if (options.json === true) {
     throw new UserError('--json goes with --dry-run here.', 'For where the runs are, use `memrl-tui status --json`.');
   }
+  const count = planCount(asRead);
   const showsScreen = hasScreen() && options.plain !== true;
   if (!showsScreen && (await isAllOver(asRead, options))) return nothingToDo(asRead, options);
   if (options.detach !== true) prepareWindow(options);
+  passingLine(`${asRead.plan.sweep}: ${count} · connecting to the supervisor …`);
   const fleet = await ensureSupervisor(runsDirectory(options.runs), programsFor(asRead), { takesOver: true });
   try {
     await fleet.ready();
     const read = besideRows(asRead, fleet.runs);
     if (!(await isEditAgreed(read, fleet, options))) return 2;
     const leftOut = leftOutNote(read, file, options);
+    passingLine(`${read.plan.sweep}: submitting ${count} …`);
     await submit(fleet, read, surveys, options);
     const directory = sweepDirectory(read, options);
     const unkept = keepLaunched(directory, () => {
@@ -103,6 +108,11 @@ export async function launchPlan(asRead: ReadPlan, file: string, options: Launch
   } finally {
     fleet.close();
   }
+}
+
+function planCount({ plan: { runs, groups } }: ReadPlan): string {
+  const prerequisites = new Set(groups.flatMap(({ name, prerequisite }) => (prerequisite === true ? [name] : [])));
+  return countedRuns(runs.length, runs.filter(({ group }) => prerequisites.has(group)).length);
 }
 
 /** Refuses runs whose requirements no machine can meet, before anything is submitted, as they would wait for ever. */
@@ -134,11 +144,14 @@ async function isEditAgreed(read: ReadPlan, fleet: Fleet, options: LaunchOptions
 }
 
 /** After the submission: watches the runs, or leaves them alone if the user detaches. */
-function left(fleet: Fleet, { plan, fromTable }: ReadPlan, file: string, options: LaunchOptions): Promise<number> {
-  const { sweep, runs, source } = plan;
+function left(fleet: Fleet, read: ReadPlan, file: string, options: LaunchOptions): Promise<number> {
+  const { plan, fromTable } = read;
+  const { sweep, source } = plan;
   if (options.detach !== true) return watch(fleet, sweep, options, fromTable ? null : file);
-  const count = source === undefined ? `${runs.length} runs are` : 'its runs are';
-  print([`${sweep}: ${count} supervised. \`memrl-tui attach ${sweep}\` shows them.`]);
+  const count = source === undefined ? planCount(read) : 'its runs';
+  print([
+    `${sweep}: ${count} ${count === '1 run' ? 'is' : 'are'} supervised. \`memrl-tui attach ${sweep}\` shows them.`,
+  ]);
   return Promise.resolve(0);
 }
 

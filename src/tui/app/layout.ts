@@ -1,8 +1,9 @@
 import type { Size } from '../surface/surface.js';
 import type { WindowModel } from '../model/window-model.js';
-import { jobsLayout } from '../screens/jobs/layout.js';
-import { listPane, listRows } from '../widgets/run-list/list-pane.js';
-import { type Line, span } from '../surface/span.js';
+import { jobsLines } from '../screens/jobs/jobs-lines.js';
+import type { Line } from '../surface/span.js';
+import { messageLine, screenKeysLine } from './footer-lines.js';
+import { headerLines, shortHeader } from './header-lines.js';
 
 /** Minimum size for the whole window; smaller ones show only a list, and below the minimum nothing. */
 const whole: Size = { width: 80, height: 24 };
@@ -26,13 +27,13 @@ export function bodyOf(size: Size): Size {
   return { width: size.width, height: Math.max(1, rows) };
 }
 
-/** The list where the screen will have it, shown before the components are loaded. */
+/** The jobs screen as its components will draw it, before they are loaded. */
 export function firstPicture(model: WindowModel, size: Size): readonly Line[] {
   if (isTooSmall(size)) return [];
-  const small = isSmall(size);
-  const { list } = jobsLayout(bodyOf(size), {
-    ...{ isSmall: small, rows: model.rows.length, wanted: model.ui.panes.list },
-  });
-  if (small) return [[span(model.title, 'title')], ...listRows(model, list.width, list.height)];
-  return [[span(` ${model.title}`, 'title')], [], [], ...listPane(model, list.width, list.height)];
+  const { width } = size;
+  const isSmallSize = isSmall(size);
+  const body = jobsLines(model, bodyOf(size), isSmallSize);
+  if (isSmallSize) return [shortHeader(model, width), ...body, screenKeysLine(model, width)];
+  const header = headerLines.map((read) => read(model, width));
+  return [...header, ...body, messageLine(model, width), screenKeysLine(model, width)];
 }

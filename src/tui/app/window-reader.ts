@@ -121,7 +121,7 @@ export class WindowReader {
       connection: this.#fleet.connection,
       status: this.#fleet.status,
       ...{ allRuns: this.#fleet.runs, published: this.#fleet.version() },
-      tally: listModel.tally,
+      ...{ tally: listModel.tally, prerequisites: listModel.prerequisites },
       ...listModel.pace,
       attention: listModel.attention,
       sweepCount: this.#fleet.sweeps.size,

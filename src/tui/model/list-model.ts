@@ -39,6 +39,8 @@ export type ListModel = {
   readonly tree: Tree;
   readonly rows: readonly TreeNode[];
   readonly tally: Tally;
+  /** Number of runs that were not asked for, but others need them. */
+  readonly prerequisites: number;
   readonly pace: Pace;
   /** What needs the user. Computed on request, like `varyingParameters`, once per publication. */
   readonly attention: () => Attention;
@@ -54,7 +56,7 @@ export type ListModel = {
 
 type FleetPart = Pick<
   ListModel,
-  'runs' | 'sweeps' | 'objective' | 'attention' | 'varyingParameters' | 'groupChoices' | 'colours'
+  'runs' | 'sweeps' | 'objective' | 'prerequisites' | 'attention' | 'varyingParameters' | 'groupChoices' | 'colours'
 > & { readonly busy: BusyTime | null };
 
 /**
@@ -187,7 +189,8 @@ export class ListModelBuilder {
     const attention = lazy(() => attentionOf(runs));
     this.#forecast.refresh(now);
     const told = { runs, sweeps, objective: objectiveOf(sweeps), busy: busyTimeOf(runs) };
-    return { ...told, attention, varyingParameters, groupChoices: choices, colours };
+    const prerequisites = prerequisitesAmong(runs, sweeps);
+    return { ...told, prerequisites, attention, varyingParameters, groupChoices: choices, colours };
   }
 
   /** Returns the same function while the filter matches the same runs. A filter about time gets a new one per publication. */
@@ -241,6 +244,17 @@ function metricsShown([sweep]: readonly SweepSummary[], runs: readonly RunSummar
   const written = new Set(runs.flatMap(({ metrics }) => Object.keys(metrics)));
   const counting = new Set(runs.flatMap((run) => run.counting ?? []));
   return shownMetrics(written, sweep ?? { show: [], x: 'step' }, counting);
+}
+
+function prerequisitesAmong(runs: readonly RunSummary[], sweeps: readonly SweepSummary[]): number {
+  const groups = new Map(
+    sweeps.map((sweep) => [
+      sweep.name,
+      new Set(sweep.groups.flatMap((each) => (each.prerequisite ? [each.name] : []))),
+    ]),
+  );
+  if ([...groups.values()].every(({ size }) => size === 0)) return 0;
+  return runs.reduce((count, { sweep, group }) => count + Number(groups.get(sweep)?.has(group) ?? false), 0);
 }
 
 function objectiveOf(sweeps: readonly SweepSummary[]): string | null {

@@ -25,6 +25,8 @@ export type WindowModel = {
   readonly published: number;
   /** Tally of all runs, filtered or not. */
   readonly tally: Tally;
+  /** Number of all runs that were not asked for, but others need them. */
+  readonly prerequisites: number;
   /** Time in which at least one run was up; null: none has begun. */
   readonly busy: BusyTime | null;
   readonly attention: () => Attention;

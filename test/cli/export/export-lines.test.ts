@@ -76,6 +76,14 @@ describe('an export', () => {
     ]);
   });
 
+  it('has a row for each run that never began, with its state', () => {
+    const unstarted = { ...{ name: 'r8', group: 'g', subgroup: 'sub', directory: join(directory, 'r8') }, config: {} };
+    const known = [{ ...unstarted, parameters: { lr: 0.3 }, state: 'killed' as const }];
+    const table = [...exportLines({ name: 's', directory, known }, 'csv', { kind: 'last' })];
+    expect(table).toHaveLength(4);
+    expect(table[1]).toBe('s,g,sub,r8,killed,0,,,,false,,,0.3,,,,,');
+  });
+
   it('as JSON is the same facts', () => {
     const rows = JSON.parse(lines('json', 'last').join('\n')) as object[];
     expect(rows).toMatchObject([

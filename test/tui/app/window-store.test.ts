@@ -156,6 +156,12 @@ describe('the window', () => {
     expect(text).toContain('no space left on device');
   });
 
+  it('tells the runs that were asked for from those that they need', () => {
+    const known = [...groups, { name: 'W', title: null, needs: [], prerequisite: true }];
+    const store = show(new SimulatedFleet([aSweep({ groups: known })], [aRun('A_1'), aRun('A_2'), aRun('W_1')]));
+    expect(screenText(store)[0]).toContain('abcd  2 runs + 1 prerequisite   ○ 3 queued');
+  });
+
   it('leaves the list on the screen when the last run ends, and says which key shows the results', () => {
     const fleet = new SimulatedFleet([aSweep({ groups })], [aRun('A_1', { state: 'running', startedAt: 0 })]);
     const store = show(fleet, { summary: knownSummary(() => ['bits per episode 0.012']) });

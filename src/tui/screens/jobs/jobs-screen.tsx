@@ -1,14 +1,11 @@
 import { Box } from 'ink';
 import { useCallback, useRef } from 'react';
-import { type DrawModel, ModelCanvas, useModel, useModelSource } from '../../model/use-model.js';
-import { selectedNode } from '../../model/window-model.js';
+import { ModelCanvas, useModel, useModelSource } from '../../model/use-model.js';
 import type { OnDrag, OnHover, OnPoint, Place, Draw } from '../../surface/surface.js';
-import { chartSection } from '../../widgets/chart/chart-section.js';
 import { widened } from '../../widgets/run-list/list-columns.js';
-import { listPane, listRows, pressedEdge } from '../../widgets/run-list/list-pane.js';
-import { fitLine, span } from '../../surface/span.js';
+import { pressedEdge } from '../../widgets/run-list/list-pane.js';
 import type { ScreenProps } from '../screen.js';
-import { detailPane, headingOf, unstartedDetail } from './detail-pane.js';
+import { drawDetail, drawList, drawRows, drawStrip, ruleLine } from './jobs-lines.js';
 import { jobsLayout } from './layout.js';
 import { Canvas } from '../../surface/canvas.js';
 
@@ -70,22 +67,6 @@ function useColumnDrag(width: number): OnDrag {
   );
 }
 
-const drawList: DrawModel = (model, { width, height }) => listPane(model, width, height);
-const drawRows: DrawModel = (model, { width, height }) => listRows(model, width, height);
-const drawDetail: DrawModel = (model, { width, height }) => detailPane(model, width, height);
-
-/** The curve with its name, for small areas. */
-const drawStrip: DrawModel = (model, { width, height }) => {
-  const node = selectedNode(model);
-  const unstarted = node === undefined ? null : unstartedDetail(node, model, width, height);
-  if (unstarted !== null) return unstarted.map((line) => fitLine(line, width));
-  const first = model.detail.charts[0];
-  const heading = node === undefined ? [] : headingOf(node, model, width);
-  const rest = { width, height: height - heading.length };
-  const curve = first === undefined ? [] : chartSection(first, model.detail, rest);
-  return [...heading, ...curve].map((line) => fitLine(line, width));
-};
-
 type Props = { readonly height: number; readonly onDrag: OnDrag };
 
 /** A vertical line between two panes, with a column of space on each side. */
@@ -93,5 +74,4 @@ function Rule({ height, onDrag }: Props) {
   return <Canvas width={3} height={height} flexShrink={0} draw={draw} onDrag={onDrag} />;
 }
 
-const line = [span(' │ ', 'faint')];
-const draw: Draw = ({ height }) => Array.from({ length: height }, () => line);
+const draw: Draw = ({ height }) => Array.from({ length: height }, () => ruleLine);
