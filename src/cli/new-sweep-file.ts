@@ -28,6 +28,12 @@ export function isTaken(path: string): boolean {
   return lstatSync(at(path), { throwIfNoEntry: false }) !== undefined;
 }
 
+/** @throws {UserError} When the path exists. */
+export function refuseExisting(path: string): void {
+  if (!isTaken(path)) return;
+  throw new UserError(`${path} exists; it is not overwritten.`, 'Choose another name with `--name`, or remove it.');
+}
+
 /** Writes a new sweep file. @throws {UserError} When the path exists, or the system refuses. */
 export function writeNewSweep(path: string, text: string): void {
   makeFolder(dirname(at(path)));

@@ -122,10 +122,15 @@ export function readSweepText(path: string): string {
   const read = readRegular(at(path), isStructured(path) ? MOST_STRUCTURED : MOST_COMMANDS);
   if (read.kind === 'absent') throw unreadable(path, 'there is no such file', example);
   if (read.kind === 'unreadable') throw unreadable(path, inWords(read.reason), fixFor(read.reason));
+  return checkedText(read.text, path);
+}
+
+/** A text that was read. @throws {UserError} If it is not one in UTF-8. */
+export function checkedText(text: string, path: string): string {
   // Decoding replaces invalid UTF-8 by this character.
-  const odd = /[\0\ufffd]/.exec(read.text);
-  if (odd === null) return read.text;
-  const line = read.text.slice(0, odd.index).split('\n').length;
+  const odd = /[\0\ufffd]/.exec(text);
+  if (odd === null) return text;
+  const line = text.slice(0, odd.index).split('\n').length;
   throw unreadable(path, `it is not a text in UTF-8 (line ${line})`, 'Give a sweep file, or save it as UTF-8.');
 }
 

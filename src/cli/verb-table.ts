@@ -90,6 +90,16 @@ const rows: readonly Verb[] = [
     run: async (words, given, command) => (await import('./verbs/init.js')).init(words, given, command),
   },
   {
+    name: 'import',
+    takes: '<file...>',
+    takesCommand: true,
+    heading: 'Launch',
+    about:
+      'write a sweep file from one of another program: Hydra, Optuna, SEML, guild, Ray; says what is not taken over (`-`: standard input)',
+    options: [sweepName, printOnly],
+    run: async (words, given, command) => (await import('./import/import-file.js')).importFile(words, given, command),
+  },
+  {
     name: 'extend',
     takes: '[sweep]',
     heading: 'Launch',

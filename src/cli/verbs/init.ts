@@ -8,7 +8,7 @@ import { shellQuote } from '../../text/shell-words.js';
 import { at, own } from '../ports.js';
 import { planOfText } from '../read-plan.js';
 import { print, remark } from '../terminal.js';
-import { isTaken, sweepNameOf, sweepPath, writeNewSweep } from '../new-sweep-file.js';
+import { refuseExisting, sweepNameOf, sweepPath, writeNewSweep } from '../new-sweep-file.js';
 
 type InitOptions = { name?: string; print?: boolean; trial?: boolean; trialTime?: number };
 
@@ -54,11 +54,6 @@ function refuseCommands({ commands }: ProgramHelp, command: readonly string[]): 
     `\`${words}\` has the commands ${commands.slice(0, MOST_COMMANDS).join(', ')}; a sweep is of one of them.`,
     `Name it: \`memrl-tui init -- ${words} ${commands[0]!}\`.`,
   );
-}
-
-function refuseExisting(path: string): void {
-  if (!isTaken(path)) return;
-  throw new UserError(`${path} exists; it is not overwritten.`, 'Choose another name with `--name`, or remove it.');
 }
 
 /** The command that starts the program by hand: a script with its interpreter. */

@@ -14,10 +14,15 @@ import { parseValue, ValueMistake, type ValueNode } from './value-syntax.js';
  * @throws {ValueMistake} With its place in the text.
  */
 export function gridValue(text: string): GridValue {
-  const elements = parseValue(text);
+  return elementsValue(parseValue(text));
+}
+
+/** The same for elements that were parsed. */
+export function elementsValue(elements: readonly ValueNode[]): GridValue {
   const [only] = elements;
   if (only !== undefined && elements.length === 1) return meaningOf(only);
-  return { kind: 'list', values: bounded(elements.flatMap(listed), { start: 0, end: text.length }) };
+  const whole = { start: only?.start ?? 0, end: elements.at(-1)?.end ?? 0 };
+  return { kind: 'list', values: bounded(elements.flatMap(listed), whole) };
 }
 
 function meaningOf(node: ValueNode): GridValue {

@@ -1,0 +1,75 @@
+import { basename } from 'node:path';
+import { UserError } from '../../base/user-error.js';
+import { readRegular } from '../../files/regular-file.js';
+import { importSweep } from '../../spec/import/formats.js';
+import { shellQuote } from '../../text/shell-words.js';
+import { refuseExisting, sweepNameOf, sweepPath, writeNewSweep } from '../new-sweep-file.js';
+import { at, own } from '../ports.js';
+import { checkedText, planOfText } from '../read-plan.js';
+import { print, remark } from '../terminal.js';
+
+type ImportOptions = { name?: string; print?: boolean };
+
+/** Size limit in bytes, above that of any file that people write. */
+const MOST = 4 * 2 ** 20;
+
+/**
+ * `memrl-tui import FILE`: writes a sweep file from the file of another program, and says what was not taken over. Overwrites
+ * nothing, and executes nothing. Returns the exit code.
+ */
+export async function importFile(
+  [path = '-', ...more]: readonly string[],
+  { name, print: prints }: ImportOptions,
+  command: readonly string[],
+): Promise<number> {
+  if (more.length > 0) throw new UserError('One file is imported at a time.', `Type: memrl-tui import ${path}`);
+  const text = path === '-' ? await standardInput() : fileText(path);
+  const readFile = (other: string): string | null => {
+    const read = readRegular(at(other), MOST);
+    return read.kind === 'text' ? read.text : null;
+  };
+  const made = importSweep({ text, path, command, readFile });
+  const target = sweepPath(name, path === '-' ? 'imported' : sweepNameOf([basename(path)]));
+  if (prints !== true) refuseExisting(target);
+  // Checks that the text is a valid sweep file.
+  const { plan } = planOfText(made.text, target, {});
+  for (const note of made.notes) remark(note);
+  if (prints === true) {
+    print(made.text.trimEnd().split('\n'));
+    return 0;
+  }
+  writeNewSweep(target, made.text.replace('memrl-tui FILE', `memrl-tui ${target}`));
+  const count = plan.source === undefined ? ` with ${plan.runs.length} runs` : '';
+  const options = made.options.length === 0 ? '' : ` ${shellQuote(made.options)}`;
+  print([
+    `Wrote ${target}${count}, from ${made.format}.`,
+    `Compare it, then launch it: memrl-tui ${target} --dry-run --verbose${options}`,
+  ]);
+  return 0;
+}
+
+function fileText(path: string): string {
+  const read = readRegular(at(path), MOST);
+  if (read.kind === 'text') return checkedText(read.text, path);
+  const why = read.kind === 'absent' ? 'there is no such file' : inWords(read.reason);
+  throw new UserError(`Cannot read ${path}: ${why}.`, 'Give the file of another program, or `-` for standard input.');
+}
+
+function inWords(reason: string): string {
+  return reason.includes('larger') ? tooLarge : reason;
+}
+
+const tooLarge = `it is larger than ${MOST / 2 ** 20} MiB, which no file that people write is`;
+
+async function standardInput(): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of own().stdin as AsyncIterable<Buffer | string>) {
+    const bytes = Buffer.from(chunk);
+    size += bytes.length;
+    if (size > MOST)
+      throw new UserError(`Cannot read standard input: ${tooLarge}.`, 'Give the file that you want to import.');
+    chunks.push(bytes);
+  }
+  return checkedText(Buffer.concat(chunks).toString('utf8'), '-');
+}
