@@ -12,9 +12,12 @@ import { own } from './ports.js';
 import type { readReport } from './print-report.js';
 import { terminalStreams } from './terminal.js';
 
+/** `note`: what the window says first; null: nothing. */
+type Opening = { readonly note: string | null; readonly onReady: () => void };
+
 /** Shows a sweep in the window; null: all sweeps of the supervisor. @returns How the window was left. */
-export function showSweep(fleet: Fleet, sweep: string | null, launched: Launched & { onReady: () => void }) {
-  const { options } = launched;
+export function showSweep(fleet: Fleet, sweep: string | null, launched: Launched & Opening) {
+  const { options, note } = launched;
   const lazy = new LazyEditor(fleet, launched);
   return openWindow({
     ...windowHost(options),
@@ -29,6 +32,7 @@ export function showSweep(fleet: Fleet, sweep: string | null, launched: Launched
         report.readReport(name, { ...options, hasAnswers: false }, { fleet, pause: () => turn() }),
       ),
     ...(sweep === null ? {} : { sweep }),
+    ...(note === null ? {} : { note }),
   });
 }
 

@@ -14,14 +14,15 @@ const LOOK_MS = 1000;
  * Shows a sweep until it is over or the user leaves: in the window on a terminal, else with a line per event.
  *
  * @param sweep Null: all sweeps of the supervisor.
- * @param path Path of the sweep file if it is being launched; null: an earlier launch is shown.
+ * @param launched `path`: of the sweep file if it is being launched; null: an earlier launch is shown. `note`: what the window says
+ *   first.
  * @returns The exit code: 0 when all runs are done, or the user left; 3 when some are not done.
  */
 export async function watch(
   fleet: Fleet,
   sweep: string | null,
   options: LaunchOptions,
-  path: string | null = null,
+  { path, note }: { readonly path: string | null; readonly note: string | null } = { path: null, note: null },
 ): Promise<number> {
   await fleet.ready();
   if (!hasScreen() || options.plain === true) {
@@ -31,7 +32,7 @@ export async function watch(
     return tellLines(fleet, sweep, options);
   }
   const { showSweep } = await import('./sweep-window.js');
-  const outcome = await showSweep(fleet, sweep, { options, path, onReady: loadReport });
+  const outcome = await showSweep(fleet, sweep, { options, path, note, onReady: loadReport });
   if (outcome !== 'detached') return end(runsOf(fleet, sweep), sweep, options);
   sayGoodbye(sweep);
   return 0;

@@ -31,6 +31,15 @@ export function differenceSummary({ changes }: Difference): string {
   ].join(', ');
 }
 
+/** Of done runs that the file would now run differently: that they are skipped, in one line; null: there are none. */
+export function skippedNote({ changes }: Difference): string | null {
+  const changed = changes.filter(({ changedSince }) => changedSince.length > 0);
+  if (changed.length === 0) return null;
+  const what = [...new Set(changed.flatMap(({ changedSince }) => changedSince))].join(', ');
+  const they = changed.length === 1 ? 'run is' : 'runs are';
+  return `${changed.length} done ${they} not run again although ${what} changed since; --dry-run says how`;
+}
+
 /** What a launch would change, group by group, and what it would not. Plain text. */
 export function differenceLines(difference: Difference, options: LineOptions): string[] {
   const { changes, absent } = difference;

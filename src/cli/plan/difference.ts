@@ -9,6 +9,7 @@ import { growth } from '../../spec/policy/completion.js';
 import { policyOf } from '../../spec/policy/policy-words.js';
 import { environmentDigest, startDigests } from '../../spec/policy/start-digests.js';
 import { MASK } from '../../text/redaction.js';
+import { changedPrograms, modificationTimes } from './changed-programs.js';
 import { changedSince, type ExistingRun } from './existing-runs.js';
 
 /**
@@ -39,7 +40,7 @@ export type Change = Planned & {
   readonly growth: string | null;
   /** Only for runs that have not ended: others get the file's settings when they start again. */
   readonly settings: readonly Setting[];
-  /** Only for done runs, which do not run again: what has changed since, by key of the file. */
+  /** Only for done runs, which do not run again: what has changed since, by key of the sweep file or by name of a program's file. */
   readonly changedSince: readonly string[];
   /** The name that the file would give it now; null: its present name. */
   readonly nameByFile: string | null;
@@ -74,13 +75,14 @@ export function differenceOf(compared: Compared, rows: Iterable<RunSummary>): Di
   const { plan, planned, leftOut, names, existing = [] } = compared;
   const own = new Map([...rows].filter(({ sweep }) => sweep === plan.sweep).map((row) => [row.name, row]));
   const records = new Map(existing.map(({ name, record }) => [name, record]));
+  const modified = modificationTimes();
   const changes = planned.map((one): Change => {
     const { name } = one.run;
     const row = own.get(name) ?? null;
     const change = row === null ? changeByDirectory(one) : changeByRow(one, row);
     return {
       ...{ ...one, row, ...change },
-      changedSince: outdatedBy(one, change, records.get(name) ?? null),
+      changedSince: outdatedBy(one, change, { record: records.get(name) ?? null, modified }),
       nameByFile: names?.kept.get(name) ?? null,
       distinctFrom: names?.distinct.get(name) ?? null,
     };
@@ -95,9 +97,13 @@ export function differenceOf(compared: Compared, rows: Iterable<RunSummary>): Di
   return { sweep: plan.sweep, changes, absent: facts };
 }
 
-function outdatedBy({ run, environment }: Planned, { kind, state }: Facts, record: RunRecord | null): string[] {
+/** What is known of how a run was started, and of files now. */
+type Past = { readonly record: RunRecord | null; readonly modified: ReturnType<typeof modificationTimes> };
+
+function outdatedBy({ run, environment }: Planned, { kind, state }: Facts, { record, modified }: Past): string[] {
   if (kind !== 'same' || state !== 'done' || record === null) return [];
-  return changedSince(run, environment ?? environmentDigest(run), record);
+  const changed = changedSince(run, environment ?? environmentDigest(run), record);
+  return [...changed, ...changedPrograms(run, record, modified)];
 }
 
 function absentRun({ name, group, parameters, attempts }: ExistingRun): AbsentRun {

@@ -20,7 +20,7 @@ import { definedEnvironment, type LaunchOptions, projectOf, requestedSets, runsD
 import { requestedSlots } from '../slot-options.js';
 import { snapshotNotes, type Surveys, surveysOf, withSnapshots } from '../plan/code-snapshots.js';
 import { isEdited, isKnown, isOutdated } from '../plan/difference.js';
-import { differenceLines } from '../plan/difference-lines.js';
+import { differenceLines, skippedNote } from '../plan/difference-lines.js';
 import { exposedSecrets } from '../plan/hidden-secrets.js';
 import { differenceFrom, editLines, estimateOf, fleetIfUp, timeOf } from '../plan/known-sweep.js';
 import { planJson } from '../plan/plan-json.js';
@@ -95,6 +95,7 @@ export async function launchPlan(asRead: ReadPlan, file: string, options: Launch
     const read = besideRows(asRead, fleet.runs);
     if (!(await isEditAgreed(read, fleet, options))) return 2;
     const leftOut = leftOutNote(read, file, options);
+    const skipped = skippedNote(differenceFrom(read, fleet));
     passingLine(`${read.plan.sweep}: submitting ${count} …`);
     await submit(fleet, read, surveys, options);
     const directory = sweepDirectory(read, options);
@@ -104,7 +105,7 @@ export async function launchPlan(asRead: ReadPlan, file: string, options: Launch
       writeLaunchOverrides(directory, { ...saidBy(options), fromSeeds: read.fromSeeds });
     });
     for (const note of [warning, allocation, leftOut, unkept]) if (note !== null) remark(note);
-    return await left(fleet, read, file, options);
+    return await left(fleet, read, { file, note: skipped }, options);
   } finally {
     fleet.close();
   }
@@ -143,11 +144,14 @@ async function isEditAgreed(read: ReadPlan, fleet: Fleet, options: LaunchOptions
   return !isAsked || options.yes === true || !hasPerson() || (await confirm('Proceed?'));
 }
 
+/** `note`: what the window says first. */
+type Begun = { readonly file: string; readonly note: string | null };
+
 /** After the submission: watches the runs, or leaves them alone if the user detaches. */
-function left(fleet: Fleet, read: ReadPlan, file: string, options: LaunchOptions): Promise<number> {
+function left(fleet: Fleet, read: ReadPlan, { file, note }: Begun, options: LaunchOptions): Promise<number> {
   const { plan, fromTable } = read;
   const { sweep, source } = plan;
-  if (options.detach !== true) return watch(fleet, sweep, options, fromTable ? null : file);
+  if (options.detach !== true) return watch(fleet, sweep, options, { path: fromTable ? null : file, note });
   const count = source === undefined ? planCount(read) : 'its runs';
   print([
     `${sweep}: ${count} ${count === '1 run' ? 'is' : 'are'} supervised. \`memrl-tui attach ${sweep}\` shows them.`,

@@ -145,9 +145,10 @@ function slotWords({ cpu, gpus, readOnly, isSearching, unread = 0 }: FleetStatus
   return `${words.filter((word) => word !== '').join(', ')} busy`;
 }
 
-function progressLine({ tally, left }: WindowModel, width: number): Line {
+function progressLine({ tally, left, leftFirst }: WindowModel, width: number): Line {
   const percent = ` ${Math.floor(tally.progress * 100)}%`.padStart(5);
-  const eta = left === null ? '' : ` · ${durationRange(left)} left`;
+  const first = leftFirst === null ? '' : ` · prerequisites ${durationRange(leftFirst)} left`;
+  const eta = left === null ? first : ` · ${durationRange(left)} left`;
   const right = [span(percent, 'strong'), span(`${eta} `, 'dim')];
   return [span(' '), ...progressBar(tally.progress, Math.max(0, width - lineWidth(right) - 1), 'accent'), ...right];
 }

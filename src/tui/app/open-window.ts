@@ -9,6 +9,7 @@ import { computedFromSeeds } from '../../files/sweep-text.js';
 import { fileSource, lastLines } from '../../logs/log-source.js';
 import { readSamples } from '../../logs/samples.js';
 import { openOutlinedMetrics, openWholeMetrics } from '../../metrics/outlined-metrics.js';
+import { cleanText } from '../../text/display-text.js';
 import { capabilitiesOf } from '../terminal/capabilities.js';
 import { calmNewsPause, WindowStore } from './window-store.js';
 import type { EditorPort } from '../state/editor-port.js';
@@ -46,6 +47,8 @@ type WindowOptions = {
   readonly files?: RunFilesPort | undefined;
   /** Editor, shell and clipboard; without it the window cannot extend, clone or copy. */
   readonly editor?: EditorPort | undefined;
+  /** What the window says first. */
+  readonly note?: string | undefined;
   /** Called after the first frame is drawn and keys are read, so that anything else can be loaded. */
   readonly onReady?: (() => void) | undefined;
 };
@@ -115,6 +118,7 @@ class WindowLife {
     this.#sweep = options.sweep ?? null;
     this.#store = new WindowStore(ports, this.#sweep);
     this.#store.suit({ hasColours: theme.hasColours, isAscii: this.#capabilities.ascii });
+    if (options.note !== undefined) this.#store.say({ text: cleanText(options.note), tone: 'warn' });
     this.#session = new TerminalSession(options.stdin, options.stdout, {
       onInterruption: (interruption) => this.#interrupt(interruption),
       onLeave: () => this.#surface.rest(),

@@ -17,6 +17,7 @@ import { curveValueOf, initialColumns } from '../state/list-column-id.js';
 import type { UiState } from '../state/ui-state.js';
 import type { Branch, Tree, TreeNode } from './tree/branch-index.js';
 import type { CurveQuestion, RunCurves } from './run-curves.js';
+import { SteadyRange } from '../../analysis/forecast/steady-range.js';
 import { ShownForecast } from './shown-forecast.js';
 import { tally, type Tally } from './tally.js';
 import { TreeGrower, flatten } from './tree/tree-grower.js';
@@ -80,7 +81,8 @@ export class ListModelBuilder {
   readonly #rows = new Memoized<readonly TreeNode[]>();
   readonly #forecast: ShownForecast;
   /** As old as the forecast it is of. */
-  readonly #left = new Memoized<TimeRange | null>();
+  readonly #left = new Memoized<Pick<Pace, 'left' | 'leftFirst'>>();
+  readonly #steadyLeft = new SteadyRange();
   /** Version of the publication that is shown. */
   #seen: number;
 
@@ -145,9 +147,19 @@ export class ListModelBuilder {
     const some = this.#writersOf(told);
     const shown = this.#shown.value([told.sweeps[0], some.kinds], () => metricsShown(told.sweeps, some.runs));
     return this.#whole.value([rows, shown, forecast], () => {
-      const left = this.#left.value([forecast, sweep, fleet.runs.length], () => forecast(fleet.runs));
-      return { ...fleet, ...grown, shown, rows, forecast, pace: { busy: fleet.busy, left } };
+      const left = this.#left.value([forecast, sweep, fleet.runs.length], () => this.#leftOf(fleet, sweep, now));
+      return { ...fleet, ...grown, shown, rows, forecast, pace: { busy: fleet.busy, ...left } };
     });
+  }
+
+  #leftOf({ runs, prerequisites }: FleetPart, sweep: string | null, now: number): Pick<Pace, 'left' | 'leftFirst'> {
+    const forecast = this.#forecast.current;
+    const { cpu, gpus } = this.#fleet.status;
+    const told = forecast(runs);
+    const left = this.#steadyLeft.next(told, [sweep, runs.length, cpu.slots, gpus.length].join(), now);
+    // What comes after the prerequisites may be unknown until some of it has ended.
+    const isFirst = told === null && prerequisites > 0;
+    return { left, leftFirst: isFirst ? forecast(runs.filter(({ state }) => state === 'running')) : null };
   }
 
   /** Runs with their curve values, if the list shows any. */
@@ -294,4 +306,6 @@ type Pace = {
   readonly busy: BusyTime | null;
   /** Time until the last run has ended; null: unknown. */
   readonly left: TimeRange | null;
+  /** Where that is unknown, the time until the prerequisites that are up have ended; null: unknown, or there are none. */
+  readonly leftFirst: TimeRange | null;
 };

@@ -37,6 +37,8 @@ export type WindowModel = {
   readonly sweepChoices: () => readonly SweepChoice[];
   /** Time until all runs have ended; null: unknown. */
   readonly left: TimeRange | null;
+  /** Where that is unknown, the time until the prerequisites that are up have ended; null: unknown, or there are none. */
+  readonly leftFirst: TimeRange | null;
   readonly groups: readonly Branch[];
   readonly rows: readonly TreeNode[];
   /** Position of the selection in `rows`. */

@@ -11,7 +11,7 @@ import {
   type Planned,
 } from '../../../src/cli/plan/difference.js';
 import { type ExistingRun, existingRuns } from '../../../src/cli/plan/existing-runs.js';
-import { differenceLines, differenceSummary } from '../../../src/cli/plan/difference-lines.js';
+import { differenceLines, differenceSummary, skippedNote } from '../../../src/cli/plan/difference-lines.js';
 import { withoutSecrets } from '../../../src/cli/plan/hidden-secrets.js';
 import { planJson } from '../../../src/cli/plan/plan-json.js';
 import { planLines } from '../../../src/cli/plan/plan-lines.js';
@@ -286,6 +286,10 @@ describe('what a launch changes of a sweep that is known', () => {
       "     to delete what they wrote and run them again: memrl-tui clean --done 'sweep:s group:A status:done', then launch the file",
     ]);
     expect(planLines(found, planOf(now), planOptions).join('\n')).not.toContain('unchanged');
+    expect(skippedNote(found)).toBe(
+      `2 done runs are not run again although ${what.replace(' and ', ', ')} changed since; --dry-run says how`,
+    );
+    expect(skippedNote(recorded(text(), text()))).toBeNull();
   });
 
   it('names done runs one by one where a query of their group would choose others too', () => {

@@ -162,6 +162,16 @@ describe('the window', () => {
     expect(screenText(store)[0]).toContain('abcd  2 runs + 1 prerequisite   ○ 3 queued');
   });
 
+  it('says how long the prerequisites still take while nobody can know more', () => {
+    const known = [
+      { name: 'A', title: null, needs: ['W'] },
+      { name: 'W', title: null, needs: [], prerequisite: true },
+    ];
+    const warmup = aRun('W_1', { state: 'running', attempt: 1, startedAt: 0, progress: 0.5, etaSeconds: 20 });
+    const store = show(new SimulatedFleet([aSweep({ groups: known })], [warmup, aRun('A_1')]));
+    expect(screenText(store)[1]).toMatch(/25% · prerequisites ~20s left$/);
+  });
+
   it('leaves the list on the screen when the last run ends, and says which key shows the results', () => {
     const fleet = new SimulatedFleet([aSweep({ groups })], [aRun('A_1', { state: 'running', startedAt: 0 })]);
     const store = show(fleet, { summary: knownSummary(() => ['bits per episode 0.012']) });
