@@ -16,11 +16,15 @@ export function messageLine(model: WindowModel, width: number): Line {
   return ends(listState(model), directory(model, width), width);
 }
 
-function listState({ ui, metric }: WindowModel): Line {
+function listState({ ui, metric, detail }: WindowModel): Line {
+  const shown = detail.charts[0]?.metric ?? metric;
   const parts = [
     ui.filter === '' ? null : `filter ${ui.filter}`,
     isInitialSort(ui.sort) ? null : sortWords(ui.sort, metric),
-    metric === null ? null : `metric ${metric}`,
+    // A warm-up has charts of its own metrics.
+    metric === null
+      ? null
+      : `${ui.screen.kind === 'jobs' && shown !== metric ? 'metric of the list' : 'metric'} ${metric}`,
   ];
   const marked = ui.marks.size === 0 ? [] : [span(` ◆ ${ui.marks.size} marked ·`, 'accent')];
   return [...marked, span(` ${parts.filter((part) => part !== null).join(' · ')}`, 'faint')];

@@ -12,7 +12,7 @@ import { wrapWithin } from '../../text/wrap.js';
 import { keysOn } from '../screens/key-map.js';
 import { screens } from '../screens/registry.js';
 import { type Binding, keyGroups } from '../keys/key-row.js';
-import { stateLook, statesInOrder } from '../model/state-look.js';
+import { stateLook, statesInOrder, unhealthyGlyph } from '../model/state-look.js';
 import type { RunWord } from '../state/port.js';
 
 /** `typed`: the text to search for among the keys. */
@@ -22,7 +22,7 @@ declare module '../state/ui-state.js' {
   }
 }
 
-/** Shows all keys by topic. Typing searches by key or by words of the description. */
+/** Shows the keys, those that are used most first. Typing searches by key or by words of the description. */
 export const help: DialogModule<'help'> = {
   open: (ui) => ({ ui: { ...ui, dialog: { kind: 'help', top: 0, typed: '' } } }),
   ...{ press, hints, Dialog: HelpDialog },
@@ -81,19 +81,35 @@ function HelpDialog({ dialog, size }: DialogProps<'help'>) {
 const keyWidth = 9;
 
 /**
- * The keys of the screen by topic, most relevant first, and the symbols of states. If text is typed, only the matching keys. Lines
- * have at most `width` columns. A window that only looks has no keys that act.
+ * The keys that are used most and the symbols, which are the first page; then all other keys of the screen by topic, most relevant
+ * first. If text is typed, only the matching keys. Lines have at most `width` columns. A window that only looks has no keys that act.
  */
 export function helpLines(ui: UiState, typed: string, width: number, status?: KeyContext['status']): Line[] {
   const here = screens[ui.screen.kind].keys.about?.(ui) ?? 'runs';
   const bindings = keysOn(ui.screen.kind, ui.keys).filter(
     (binding) => isFound(binding, typed) && (status?.readOnly === undefined || !isActing(binding.command)),
   );
-  const sections = [here, ...keyGroups.filter((group) => group !== here)].flatMap((group): Line[] => {
-    const own = bindings.filter((binding) => binding.group === group);
-    return own.length === 0 ? [] : [[span(group, 'title')], ...own.flatMap((each) => row(each, width)), []];
-  });
-  return typed === '' ? [...sections, ...legend(width)] : sections.slice(0, -1);
+  const most = typed === '' ? bindings.filter(isMostUsed) : [];
+  const rest = bindings.filter((binding) => !most.includes(binding));
+  const sections = [here, ...keyGroups.filter((group) => group !== here)].flatMap((group) =>
+    section(
+      group,
+      rest.filter((binding) => binding.group === group),
+      width,
+    ),
+  );
+  return typed === '' ? [...section('most used', most, width), ...legend(width), ...sections] : sections.slice(0, -1);
+}
+
+/** Least worth of a hint in the footer that puts its key on the first page of the help. */
+const leastWorth = 3;
+
+function isMostUsed({ short, worth }: Binding): boolean {
+  return short !== undefined && (worth ?? 0) >= leastWorth;
+}
+
+function section(title: string, bindings: readonly Binding[], width: number): Line[] {
+  return bindings.length === 0 ? [] : [[span(title, 'title')], ...bindings.flatMap((each) => row(each, width)), []];
 }
 
 /** Whether a binding matches: by its key, or by words of its description. */
@@ -114,13 +130,38 @@ function row({ shown, help }: Binding, width: number): Line[] {
 
 const signWidth = 12;
 
+/** What else stands before or behind a row. */
+const marks = [
+  ['•', 'accent', 'its curve is drawn'],
+  [unhealthyGlyph, 'bad', 'a problem; F shows it'],
+  ['◆', 'accent', 'marked'],
+  ['★', 'warn', 'starred'],
+] as const;
+
 function legend(width: number): Line[] {
   const perLine = Math.max(1, Math.floor(width / signWidth));
   const lines = Math.ceil(statesInOrder.length / perLine);
   return [
-    [span('states', 'title')],
+    [span('symbols', 'title')],
     ...Array.from({ length: lines }, (_, at) => signs(statesInOrder.slice(at * perLine, (at + 1) * perLine))),
+    ...packed(
+      marks.map(([glyph, tone, words]) => [span(` ${glyph} `, tone), span(`${words}  `, 'dim')]),
+      width,
+    ),
+    [],
   ];
+}
+
+/** Pieces one behind another, as many as fit on each line. */
+function packed(pieces: readonly Line[], width: number): Line[] {
+  const lines: Line[] = [];
+  for (const piece of pieces) {
+    const last = lines.at(-1);
+    const fits = last !== undefined && lineWidth([...last, ...piece]) <= width;
+    if (fits) lines[lines.length - 1] = [...last, ...piece];
+    else lines.push(piece);
+  }
+  return lines;
 }
 
 function signs(states: readonly RunWord[]): Line {

@@ -120,8 +120,11 @@ function chartKeys(metric: string | null, show: readonly string[], readers: read
   const known = new Set(readers.flatMap((reader) => reader.keys()));
   const others = show.filter((key) => known.has(key));
   // A warm-up may not write the metric of the sweep; an empty chart would then hide its own metrics.
-  const first = metric !== null && (known.has(metric) || others.length === 0) ? [metric] : [];
-  return [...new Set([...first, ...others])].slice(0, mostCharts);
+  const first = metric !== null && known.has(metric) ? [metric] : [];
+  if (first.length + others.length > 0) return [...new Set([...first, ...others])].slice(0, mostCharts);
+  // Nothing has been read, or nothing of what is shown: an empty chart of what this group will probably write.
+  const expected = metric === null || (show.length > 0 && !show.includes(metric)) ? show[0] : metric;
+  return expected === undefined ? [] : [expected];
 }
 
 type Drawing = {

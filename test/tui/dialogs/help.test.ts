@@ -15,12 +15,19 @@ const openAt = (pane: 'log' | 'charts' | 'config'): UiState => ({
 
 describe('the help', () => {
   it.each<[string, UiState, string[]]>([
-    ['the list', initialUi, ['runs', 'move', 'list', 'charts', 'log', 'window', 'states']],
-    ['a log', openAt('log'), ['log', 'move', 'runs', 'list', 'charts', 'window', 'states']],
-    ['charts', openAt('charts'), ['charts', 'move', 'runs', 'list', 'log', 'window', 'states']],
-    ['a configuration', openAt('config'), ['runs', 'move', 'list', 'charts', 'log', 'window', 'states']],
-  ])('begins with what one can do on the screen that is open: %s', (_, ui, order) => {
-    expect(headings(ui)).toEqual(order);
+    ['the list', initialUi, ['runs', 'move', 'list', 'charts', 'log', 'window']],
+    ['a log', openAt('log'), ['log', 'move', 'runs', 'list', 'charts', 'window']],
+    ['charts', openAt('charts'), ['charts', 'move', 'runs', 'list', 'log', 'window']],
+    ['a configuration', openAt('config'), ['runs', 'move', 'list', 'charts', 'log', 'window']],
+  ])('goes on with what one can do on the screen that is open: %s', (_, ui, order) => {
+    expect(headings(ui)).toEqual(['most used', 'symbols', ...order]);
+  });
+
+  it('has what matters on its first page, with the symbols of the rows', () => {
+    const page = textOf(initialUi, '', 96).slice(0, 26);
+    for (const key of ['Enter', 'k', 'r', '/', 'm', ':', '?', 'q'])
+      expect(page.some((line) => line.startsWith(` ${key} `))).toBe(true);
+    expect(page.join('\n')).toContain('• its curve is drawn');
   });
 
   it.each(['default', 'vim'] as const)('has every key of the screen once: %s', (keys) => {

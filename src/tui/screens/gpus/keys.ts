@@ -21,7 +21,7 @@ declare module '../../state/command.js' {
 /** The key that opens the GPU screen. */
 export const gpuOpener: KeyRow = {
   ...{ command: 'gpus', keys: ['d'], group: 'window', help: 'the GPUs: gauges, runs, foreign processes' },
-  short: ({ ui }) => (ui.screen.kind === 'jobs' ? 'GPUs' : null),
+  short: ({ ui, status }) => (ui.screen.kind === 'jobs' && status.gpus.length > 0 ? 'GPUs' : null),
   act: (ui) =>
     ui.screen.kind === 'gpus'
       ? refuse(ui, 'These are the GPUs; Esc goes back.')
