@@ -8,9 +8,9 @@ import { readRunRecord } from '../files/run-record-file.js';
 import { sweepsOnDisk } from '../files/sweep-folders.js';
 import { readWrittenFiles } from '../files/written-files-file.js';
 import { openMetrics } from '../metrics/run-metrics.js';
-import { readRuns } from '../report/read-runs.js';
-import { RunMarks } from '../report/run-marks.js';
-import { readOutline } from '../report/sweep-outline.js';
+import { readRuns } from '../runs/read-runs.js';
+import { RunMarks } from '../runs/run-marks.js';
+import { readOutline } from '../runs/sweep-outline.js';
 import { chosenRuns, isAboutMetrics } from './chosen-runs.js';
 
 /** The names in a runs directory. */

@@ -8,7 +8,7 @@ import { supervisorFiles } from '../contract/files.js';
 import { statOf } from '../metrics/run-folders.js';
 import { mayHoldRuns } from '../metrics/tree/find-runs.js';
 import { type UnreadStore, unreadWords } from '../metrics/tree/unread-stores.js';
-import { readConfig } from '../report/read-runs.js';
+import { readConfig } from '../runs/read-runs.js';
 import { counted } from '../text/numbers.js';
 import { folderText } from '../text/romanized.js';
 import { FolderFleet, type ViewedPath } from '../view/folder-fleet.js';

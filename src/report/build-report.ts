@@ -22,19 +22,25 @@ import { everyPoint } from '../metrics/bounded-series.js';
 import { openMetrics, type Pause, type RunMetrics, wallTime } from '../metrics/run-metrics.js';
 import { declaredPlaces, hasNoMetrics } from '../metrics/run-places.js';
 import type { RunValue } from '../analysis/run-value.js';
-import { countingIn } from './counting-metrics.js';
+import { countingIn } from '../runs/counting-metrics.js';
 import { curveOf } from './memory-curve.js';
 import { type Cell, cellsOf, summariseMetrics } from './metric-summary.js';
 import { readReferences } from './read-references.js';
-import { eachRun, statesOf, withUnstarted } from './read-runs.js';
+import { eachRun, statesOf, withUnstarted } from '../runs/read-runs.js';
 import { ReportCache } from './report-cache.js';
 import { failuresOf } from './failures-of.js';
 import { keptFor, valuesOf } from './run-values.js';
 import type { Report, RunMark, Section } from './report.js';
-import { countWords, RunMarks } from './run-marks.js';
+import { countWords, RunMarks } from '../runs/run-marks.js';
 import { type Declared, declaredIn, declaredOf } from './declared.js';
 import { settingsOf } from './settings.js';
-import { metricsToShow, objectiveOf, type OutlinedObjective, readOutline, type SweepOutline } from './sweep-outline.js';
+import {
+  metricsToShow,
+  objectiveOf,
+  type OutlinedObjective,
+  readOutline,
+  type SweepOutline,
+} from '../runs/sweep-outline.js';
 
 /** A value to compute from the metrics of a run. `by`: everything it depends on besides these and the sweep file. */
 type Question<Answer> = {

@@ -18,7 +18,7 @@ import { didYouMean } from '../text/nearest.js';
 import { counted, shortNumber } from '../text/numbers.js';
 import { type Column, tableLines } from '../text/table.js';
 import { wrap } from '../text/wrap.js';
-import { readRuns } from './read-runs.js';
+import { readRuns } from '../runs/read-runs.js';
 import type { Page } from './report-lines.js';
 
 export { parseObjective, parseRule } from '../spec/policy/early-stop/parse-rule.js';

@@ -9,7 +9,7 @@ import { countText, NOTHING, shortNumber } from '../text/numbers.js';
 import { parametersText } from '../text/parameters-text.js';
 import { type Column, columnsOf, unlessNothing } from '../text/table.js';
 import { bestSign, familyText, hasBest, markWords, metricColumns } from './metric-columns.js';
-import { countWords } from './run-marks.js';
+import { countWords } from '../runs/run-marks.js';
 import type { Report, Section } from './report.js';
 import { type Spread, spreadWords } from './spread.js';
 

@@ -19,8 +19,8 @@ import type { FoundFacts } from '../metrics/tree/facts.js';
 import { readFoundFacts } from '../metrics/tree/found-facts.js';
 import type { FoundRun } from '../metrics/tree/find-runs.js';
 import { ownKind } from '../metrics/tree/run-kinds.js';
-import { countingIn } from '../report/counting-metrics.js';
-import { readRun } from '../report/read-runs.js';
+import { countingIn } from '../runs/counting-metrics.js';
+import { readRun } from '../runs/read-runs.js';
 import { redactShapes } from '../text/redaction.js';
 import type { RowHead } from './rows.js';
 

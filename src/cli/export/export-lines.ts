@@ -8,11 +8,11 @@ import { readAnnotation } from '../../files/annotation-file.js';
 import { readRunRecord } from '../../files/run-record-file.js';
 import { everyPoint } from '../../metrics/bounded-series.js';
 import { openMetrics, type RunMetrics } from '../../metrics/run-metrics.js';
-import { countingIn } from '../../report/counting-metrics.js';
+import { countingIn } from '../../runs/counting-metrics.js';
 import { declaredOf } from '../../report/declared.js';
 import { valuesOf } from '../../report/run-values.js';
-import { readRuns, statesOf, withUnstarted } from '../../report/read-runs.js';
-import { metricsToShow, readOutline, type SweepOutline } from '../../report/sweep-outline.js';
+import { readRuns, statesOf, withUnstarted } from '../../runs/read-runs.js';
+import { metricsToShow, readOutline, type SweepOutline } from '../../runs/sweep-outline.js';
 import { csvLine, type CsvValue } from '../../text/csv.js';
 import { terminalJson } from '../../text/display-text.js';
 

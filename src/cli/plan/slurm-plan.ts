@@ -2,7 +2,7 @@ import { groupBy } from '../../base/group-by.js';
 import type { Packing } from '../../executors/executor.js';
 import { packingBy } from '../../executors/registry.js';
 import type { Plan, PlannedRun } from '../../spec/planned-run.js';
-import { demandOf } from '../../supervisor/runs/launch-spec.js';
+import { demandOf } from '../../launch/demand.js';
 import { counted } from '../../text/numbers.js';
 
 type Environment = Readonly<Record<string, string>>;

@@ -19,7 +19,7 @@ import { shellQuote } from '../../text/shell-words.js';
 import { buildReport } from '../build-report.js';
 import { cellsOf } from '../metric-summary.js';
 import { settingText } from '../metric-columns.js';
-import { readRuns, statesOf } from '../read-runs.js';
+import { readRuns, statesOf } from '../../runs/read-runs.js';
 import { keptFor } from '../run-values.js';
 import type { Report, Section } from '../report.js';
 import { type CurveColours, curveColours } from './curve-colours.js';
@@ -27,7 +27,7 @@ import { type EntropyData, readEntropyData } from './entropy-data.js';
 import { readPageSamples, type RunSamples } from './page-samples.js';
 import { type Overview, type OverviewRun, readOverview } from './overview-data.js';
 import { curvesOf, hasAll, type RunCurves } from './run-curves.js';
-import { metricsToShow, readOutline, type SweepOutline } from '../sweep-outline.js';
+import { metricsToShow, readOutline, type SweepOutline } from '../../runs/sweep-outline.js';
 
 /**
  * A run on the page. `setting`: what distinguishes it from others of its group, without its seed; `value`: of `metric`, by which

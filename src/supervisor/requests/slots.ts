@@ -8,7 +8,7 @@ import { isSettled } from '../../scheduler/placement/waiting-reason.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import type { Environment } from '../runs/submission-store.js';
 import type { CommandHandler, RequestTools } from './request.js';
-import { allGpus, chooseSlots, isSameChoice, type Room, type SlotChoice, visibleOf } from './slot-choice.js';
+import { allGpus, chooseSlots, isSameChoice, type Room, type SlotChoice, visibleOf } from '../../launch/slot-choice.js';
 
 /** Changes the slots. */
 export const setSlots: CommandHandler<'set-slots'> = async ({ slots: wish }, tools) => {

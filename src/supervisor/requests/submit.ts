@@ -13,8 +13,8 @@ import { enlargeHeap, MANY_RUNS } from '../core/large-heap.js';
 import type { Request } from '../publish/socket-server.js';
 import type { RequestTools } from './request.js';
 import { grantSlots } from './slots.js';
-import { refuseNiceness } from './niceness.js';
-import { refuseTooManyCores } from './slot-choice.js';
+import { refuseNiceness } from '../../launch/niceness.js';
+import { refuseTooManyCores } from '../../launch/slot-choice.js';
 import { groupNeeds, mostSharing, reconcile } from './submission.js';
 
 type Submit = Extract<Request, { type: 'submit' }>;

@@ -4,6 +4,7 @@ import { commandProblem } from '../../executors/attempt/command-problem.js';
 import type { LaunchSpec } from '../../executors/executor.js';
 import { hasWandbAccount } from '../../files/wandb-account.js';
 import { hasSweepInside } from '../../files/wandb-program.js';
+import { demandOf } from '../../launch/demand.js';
 import type { SchedulerAction } from '../../scheduler/action.js';
 import { gpusOf, type Slot } from '../../scheduler/placement/slot.js';
 import { loggerEnvironment } from '../../spec/expand/wandb-run.js';
@@ -63,16 +64,6 @@ function besideOf({ argv, cwd }: PlannedRun, environment: Environment): string[]
 }
 
 const wandbServer = fileURLToPath(new URL('./wandb-server.js', import.meta.url));
-
-/** What a run asks of an executor that finds it a place. @param perGpu Runs that may share a GPU. */
-export function demandOf(
-  { resources, timeout, grace, input }: PlannedRun,
-  perGpu: number = resources.per_gpu,
-): Pick<LaunchSpec, 'needs' | 'slurm' | 'input'> {
-  const { gpus, gpu_memory: gpuMemory, cpus = 1, slurm } = resources;
-  const needs = { gpus, gpuMemory, perGpu, cpus, seconds: timeout === null ? null : timeout + grace };
-  return { needs, ...(slurm === undefined ? {} : { slurm }), ...(input === undefined ? {} : { input }) };
-}
 
 /** The environment of a command that says whether a run is done: that of the run, in its directory. */
 export function doneEnvironment(

@@ -1,8 +1,9 @@
 import { getPriority } from 'node:os';
-import { UserError } from '../../base/user-error.js';
-import { askProgram } from '../../processes/short-call.js';
-import type { PlannedRun } from '../../spec/planned-run.js';
-import type { Environment } from '../runs/submission-store.js';
+import { UserError } from '../base/user-error.js';
+import { askProgram } from '../processes/short-call.js';
+import type { PlannedRun } from '../spec/planned-run.js';
+
+type Environment = Readonly<Record<string, string>>;
 
 /** Time limit of a call that takes a millisecond, ms. */
 const PATIENCE_MS = 2000;

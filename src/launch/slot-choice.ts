@@ -1,10 +1,10 @@
-import { GpuIndex, gpuName } from '../../base/ids.js';
-import { UserError } from '../../base/user-error.js';
-import { type Gpu, type GpuView, lostWords } from '../../gpu/gpu.js';
-import { type VisibleGpus, visibleGpus } from '../../gpu/visible-gpus.js';
-import type { RequestedSlots } from '../../protocol/message.js';
-import type { GrantedGpu } from '../../scheduler/event.js';
-import type { PlannedRun } from '../../spec/planned-run.js';
+import { GpuIndex, gpuName } from '../base/ids.js';
+import { UserError } from '../base/user-error.js';
+import { type Gpu, type GpuView, lostWords } from '../gpu/gpu.js';
+import { type VisibleGpus, visibleGpus } from '../gpu/visible-gpus.js';
+import type { RequestedSlots } from '../protocol/message.js';
+import type { GrantedGpu } from '../scheduler/event.js';
+import type { PlannedRun } from '../spec/planned-run.js';
 
 /** CPU slots, and GPUs in order of preference. */
 export type SlotChoice = { cpus: number; gpus: GrantedGpu[] };
@@ -16,12 +16,12 @@ export type Room = { cores: number; view: GpuView; visible: VisibleGpus | null }
  * The slots to use: those that the user asked for, else the present ones, else the whole machine. Throws a UserError when a
  * requested GPU does not exist, or the launching shell hides it.
  *
- * @param granted Slots that stay unless the wish changes them: those in use, and those that a user has chosen before.
+ * @param granted Slots that stay unless the request changes them: those in use, and those that a user has chosen before.
  */
-export function chooseSlots(wish: RequestedSlots, granted: Partial<SlotChoice> | null, room: Room): SlotChoice {
-  const gpus = wish.gpus === undefined ? granted?.gpus : chosenGpus(wish.gpus, room);
+export function chooseSlots(requested: RequestedSlots, granted: Partial<SlotChoice> | null, room: Room): SlotChoice {
+  const gpus = requested.gpus === undefined ? granted?.gpus : chosenGpus(requested.gpus, room);
   return {
-    cpus: wish.slots ?? granted?.cpus ?? room.cores,
+    cpus: requested.slots ?? granted?.cpus ?? room.cores,
     gpus: (gpus ?? allGpus(room)).map((gpu) => asSeen(gpu, room.view)),
   };
 }
@@ -76,19 +76,19 @@ function asSeen({ index, uuid, memory }: GrantedGpu, { gpus }: GpuView): Granted
   return { index, uuid: seen?.uuid ?? uuid, memory: seen?.memoryTotal ?? memory };
 }
 
-function chosenGpus(wish: NonNullable<RequestedSlots['gpus']>, { view, visible }: Room): GrantedGpu[] {
-  if (wish === 'none') return [];
-  refuseHidden(wish, visible);
-  const missing = wish.find((index) => !isPresent(index, view));
-  if (missing === undefined) return [...new Set(wish)].map(unseen);
+function chosenGpus(requested: NonNullable<RequestedSlots['gpus']>, { view, visible }: Room): GrantedGpu[] {
+  if (requested === 'none') return [];
+  refuseHidden(requested, visible);
+  const missing = requested.find((index) => !isPresent(index, view));
+  if (missing === undefined) return [...new Set(requested)].map(unseen);
   throw new UserError(
     `There is no GPU ${gpuName(missing)} on this machine: ${inventory(view)}.`,
     'Choose existing GPUs, or `none`.',
   );
 }
 
-function refuseHidden(wish: readonly number[], visible: VisibleGpus | null): void {
-  const hidden = wish.find((index) => visible !== null && !visible.indexes.includes(index));
+function refuseHidden(requested: readonly number[], visible: VisibleGpus | null): void {
+  const hidden = requested.find((index) => visible !== null && !visible.indexes.includes(index));
   if (visible === null || hidden === undefined) return;
   const names = visible.said.split(' ').map((word) => `-u ${word.slice(0, word.indexOf('='))}`);
   const choice =

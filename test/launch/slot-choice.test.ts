@@ -1,16 +1,11 @@
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { GpuIndex } from '../../../src/base/ids.js';
-import { type Gpu, type GpuView, nothingKnown } from '../../../src/gpu/gpu.js';
-import {
-  chooseSlots,
-  isSameChoice,
-  refuseTooManyCores,
-  type SlotChoice,
-} from '../../../src/supervisor/requests/slot-choice.js';
-import { Resources } from '../../../src/spec/planned-run.js';
-import { plan } from '../testbed.js';
-import { mostSharing } from '../../../src/supervisor/requests/submission.js';
+import { GpuIndex } from '../../src/base/ids.js';
+import { type Gpu, type GpuView, nothingKnown } from '../../src/gpu/gpu.js';
+import { chooseSlots, isSameChoice, refuseTooManyCores, type SlotChoice } from '../../src/launch/slot-choice.js';
+import { Resources } from '../../src/spec/planned-run.js';
+import { plan } from '../supervisor/testbed.js';
+import { mostSharing } from '../../src/supervisor/requests/submission.js';
 
 function gpu(index: number, over: Partial<Gpu> = {}): Gpu {
   return {

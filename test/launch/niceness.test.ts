@@ -1,8 +1,8 @@
 import { getPriority } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { Resources } from '../../../src/spec/planned-run.js';
-import { refuseNiceness } from '../../../src/supervisor/requests/niceness.js';
-import { plan } from '../testbed.js';
+import { Resources } from '../../src/spec/planned-run.js';
+import { refuseNiceness } from '../../src/launch/niceness.js';
+import { plan } from '../supervisor/testbed.js';
 
 const runs = (...nice: number[]) =>
   plan(
