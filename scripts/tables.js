@@ -1,8 +1,8 @@
 /**
- * `npm run tables`: writes the tables of verbs and keys into docs/, from the tables the programs themselves use, the verdicts on
- * claims, and beside published tables the settings of their sweep files.
+ * `npm run tables`: writes the tables of verbs, exit codes and keys into docs/, from the tables the programs themselves use, the
+ * verdicts on claims, the schemas of `--json`, and beside published tables the settings of their sweep files.
  */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -17,6 +17,8 @@ const later = {
 
 const { keyTableMarkdown } = await load('src/tui/screens/key-map.ts');
 const { verbTableMarkdown } = await load('src/cli/verb-markdown.ts');
+const { exitCodesMarkdown } = await load('src/cli/answers/exit-codes.ts');
+const { schemaFiles } = await load('src/cli/answers/json-schema.ts');
 const { toolTableMarkdown } = await load('src/cli/mcp/tools-markdown.ts');
 const { headlineMarkdown, claimsMarkdown, storedSections } = await load('src/report/claims/claims-page.ts');
 const sources = {
@@ -29,6 +31,7 @@ const sources = {
 for (const [name, page, table] of [
   ['keys', 'docs/keys.md', keyTableMarkdown()],
   ['verbs', 'docs/commands.md', verbTableMarkdown()],
+  ['exit codes', 'docs/commands.md', exitCodesMarkdown()],
   ['tools', 'docs/agents.md', toolTableMarkdown()],
   ['claims', 'docs/claims.md', claimsMarkdown(sources)],
   ['verdicts', 'README.md', headlineMarkdown(sources)],
@@ -43,6 +46,11 @@ for (const [name, page, table] of [
     text.replace(marks, (_all, begin, end) => `${begin}\n${table}\n\n${end}`),
   );
 }
+
+const schemaFolder = join(root, 'docs/json');
+rmSync(schemaFolder, { recursive: true, force: true });
+mkdirSync(schemaFolder);
+for (const [name, text] of Object.entries(schemaFiles())) writeFileSync(join(schemaFolder, name), text);
 
 const { withPublishedSettings } = await load('src/report/published-settings.ts');
 const pages = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));

@@ -2,13 +2,14 @@ import { hasEnded } from '../base/run-words.js';
 import { UserError } from '../base/user-error.js';
 import type { Fleet, RunSummary } from '../client/fleet.js';
 import { fits, refusalOf, refusalWords, rowOf, type RunOrder } from '../protocol/run-verbs.js';
+import { exitCodes } from './answers/exit-codes.js';
 import { chooseRuns } from './chosen-runs.js';
 import { promised, withFleet } from './open-fleet.js';
 import type { CommonOptions } from './options.js';
 import { counted } from '../text/numbers.js';
 import { compactNames } from './plan/compact-names.js';
 import { isGrowing, isOver, runsOf } from './plain/watched-run.js';
-import { ask, hasPerson, outputWidth, print, printJson, remark } from './terminal.js';
+import { ask, hasPerson, outputWidth, print, printAnswer, remark } from './terminal.js';
 
 export type ActOptions = CommonOptions & { yes?: boolean; dryRun?: boolean; wait?: boolean };
 
@@ -26,12 +27,13 @@ export async function actOnRuns(order: RunOrder, words: readonly string[], optio
     const tell = (line: string) => (options.json === true ? undefined : print([line]));
     if (fitting.length > 0) tell(runsLine(verb, fitting, chosen.length - fitting.length));
     if (options.dryRun === true) return dryRun(order, fitting, chosen, options);
-    if (!(await isAgreed({ verb, count: fitting.length, disturbs: rowOf(verb).disturbs }, options))) return 2;
+    if (!(await isAgreed({ verb, count: fitting.length, disturbs: rowOf(verb).disturbs }, options)))
+      return exitCodes.refused;
     const sweeps = verb === 'kill' ? unfinishedSweeps(words, fleet) : [];
     const message = await carriedOut(order, fleet, { sweeps, fitting, chosen });
     if (options.wait === true) await untilEnded(fleet, chosen, sweeps);
     tell(message);
-    if (options.json === true) printJson({ ...told(order, fitting, chosen), done: true, message });
+    if (options.json === true) printAnswer('act', { ...told(order, fitting, chosen), done: true, message });
     return 0;
   });
 }
@@ -70,7 +72,7 @@ function dryRun(
   chosen: readonly RunSummary[],
   { json }: ActOptions,
 ): number {
-  if (json === true) printJson({ ...told(order, fitting, chosen), done: false, message: null });
+  if (json === true) printAnswer('act', { ...told(order, fitting, chosen), done: false, message: null });
   else if (fitting.length === 0) print([`${order.verb}: nothing to do, ${unfitting(order, chosen)}`]);
   return 0;
 }
@@ -90,7 +92,7 @@ function unfitting(order: RunOrder, [first, ...others]: readonly RunSummary[]): 
   return `${first!.name} ${why}${others.length === 0 ? '' : ` (and ${others.length} more)`}`;
 }
 
-function told({ verb }: RunOrder, fitting: readonly RunSummary[], chosen: readonly RunSummary[]): object {
+function told({ verb }: RunOrder, fitting: readonly RunSummary[], chosen: readonly RunSummary[]) {
   const others = chosen.filter((run) => !fitting.includes(run));
   return {
     verb,

@@ -9,11 +9,12 @@ import { preferencesPath } from '../files/preferences.js';
 import { ORDER_WORD } from '../protocol/order-word.js';
 import { nearest } from '../text/nearest.js';
 import { shellQuote } from '../text/shell-words.js';
+import { exitCodes } from './answers/exit-codes.js';
 import type { Call } from './hosts/elsewhere.js';
 import type { LaunchOptions } from './options.js';
 import { beforeDashes, own, type Ports, retype, typedWords, withPorts } from './ports.js';
-import { reportError } from './report-error.js';
-import { print, printJson, remark } from './terminal.js';
+import { reportError } from './answers/report-error.js';
+import { print, printAnswer, remark } from './terminal.js';
 import { addOptions, addVerb, parted, takenBy, type Verb } from './verb.js';
 import { launchOptions } from './verb-options.js';
 import { verbs } from './verb-table.js';
@@ -38,9 +39,7 @@ export async function runCommandLine(): Promise<number> {
     }
     return await runVerb(word === ORDER_WORD ? [] : await namedHosts());
   } catch (error) {
-    // Commander has already printed the error, with the nearest option.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    return told(error);
+    return error instanceof CommanderError ? toldByCommander(error) : told(error);
   }
 }
 
@@ -145,8 +144,16 @@ function tooManyFiles(words: readonly string[]): UserError {
 export function told(error: unknown): number {
   const { text, exitCode, error: said } = reportError(error);
   if (text !== null) remark(text);
-  if (said !== null && said.code !== 'output-lost' && isForPrograms()) printJson({ error: { ...said, exitCode } });
+  if (said !== null && isForPrograms()) printAnswer('error', { error: { ...said, exitCode } });
   return exitCode;
+}
+
+/** The same for an error that commander has already printed for a person, with the nearest option. */
+function toldByCommander({ exitCode, message }: CommanderError): number {
+  if (exitCode === 0) return exitCodes.done;
+  const error = { code: 'refused', message: message.replace(/^error: /, ''), fix: null } as const;
+  if (isForPrograms()) printAnswer('error', { error: { ...error, exitCode: exitCodes.refused } });
+  return exitCodes.refused;
 }
 
 function isForPrograms(): boolean {

@@ -4,12 +4,14 @@
  * Names, descriptions, keys, log lines, file names and messages of other programs are foreign text: printed unchanged, it could
  * move the cursor, set the title, or fill the clipboard. So all escape sequences are removed from texts; styles are requested with
  * `Painted`, and their sequences are added here. Output to anything but a terminal gets the same text; only output for other
- * programs (`printJson`, `printData`) is left unchanged, within the rules of its format.
+ * programs (`printAnswer`, `printData`) is left unchanged, within the rules of its format.
  */
 import type { Readable } from 'node:stream';
 import { createInterface } from 'node:readline/promises';
 import { cleanText, terminalJson, terminalText } from '../text/display-text.js';
 import { truncate } from '../text/display-width.js';
+import { type AnswerName, versioned } from './answers/answer-table.js';
+import type { Answers } from './answers/schemas.js';
 import { own, type OwnProcess } from './ports.js';
 
 /** Text in a style: the parameters of an SGR sequence, such as `1;32`; empty: the terminal's default. */
@@ -90,9 +92,16 @@ function clearPassing(): void {
   if (passing.delete(own())) own().stdout.write('\r\u001b[K');
 }
 
-/** Prints JSON that is also safe on a terminal: characters of escape sequences are escaped. `replacer`: as in `JSON.stringify`. */
-export function printJson(value: unknown, replacer?: (key: string, value: unknown) => unknown): void {
-  write(`${terminalJson(JSON.stringify(value, replacer, 2))}\n`);
+/**
+ * Prints the answer of `--json`, with its version. It is also safe on a terminal: characters of escape sequences are escaped.
+ * `replacer`: as in `JSON.stringify`.
+ */
+export function printAnswer<Name extends AnswerName>(
+  name: Name,
+  answer: Answers[Name],
+  replacer?: (key: string, value: unknown) => unknown,
+): void {
+  write(`${terminalJson(JSON.stringify(versioned(name, answer), replacer, 2))}\n`);
 }
 
 /** Prints text in a format for other programs, unchanged except on a terminal. Resolves when there is room for more. */

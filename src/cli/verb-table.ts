@@ -1,5 +1,6 @@
 import { spreads } from '../report/spread.js';
-import { actingVerbs, allowedActs } from './verbs/acting-verbs.js';
+import { machineVerbs } from './machine-verbs.js';
+import { actingVerbs } from './verbs/acting-verbs.js';
 import { collect, duration, namesIn, oneOf, wholeNumber } from './options.js';
 import { isUntouched, lsOfNothing, noSweep } from './show/runs-here.js';
 import type { Verb } from './verb.js';
@@ -8,12 +9,10 @@ import {
   actOptions,
   ascii,
   follow,
-  gpus,
   host,
   json,
   launchOptions,
   metric,
-  perGpu,
   plain,
   printOnly,
   runs,
@@ -327,70 +326,7 @@ const rows: readonly Verb[] = [
     ],
     run: async (words, given) => (await import('./verbs/clean.js')).clean(words, given),
   },
-  {
-    name: 'slots',
-    takes: '[n]',
-    heading: 'Machine',
-    about: 'where runs may go: shows it, or sets the number of CPU slots and the GPUs',
-    options: [runs, gpus, perGpu, json],
-    run: async (words, given) => (await import('./verbs/slots.js')).slots(words, given),
-  },
-  {
-    name: 'drain',
-    takes: '<gpu...>',
-    heading: 'Machine',
-    about: 'give these GPUs no new runs; what is on them stays',
-    options: [runs, { flags: '--undo', about: 'let them take runs again' }, json],
-    run: async (words, given) => (await import('./verbs/drain.js')).drain(words, given),
-  },
-  {
-    name: 'restart',
-    takes: '',
-    heading: 'Machine',
-    about: 'replace the supervisor with one of this version; the runs continue',
-    options: [runs, { flags: '--end', about: 'end it and start none: the next command that needs one does' }, json],
-    run: async (_words, given) => (await import('./verbs/restart.js')).restart(given),
-  },
-  {
-    name: 'doctor',
-    takes: '',
-    heading: 'Machine',
-    about: 'check what runs depend on here, and say how to fix it',
-    options: [
-      ...[runs, json, ascii],
-      { flags: '--slurm', about: 'start a job of a moment, to see what a node of the cluster sees' },
-      {
-        flags: '--metrics <run>',
-        about: 'where the metrics of this run are found, and why; a run, sweep/run, or its directory',
-      },
-    ],
-    run: async (_words, given) => (await import('./verbs/doctor.js')).doctor(given),
-  },
-  {
-    name: 'mcp',
-    takes: '',
-    heading: 'Machine',
-    about:
-      'serve these commands to coding agents, over MCP on standard input and output; looks only, unless --allow says more',
-    options: [
-      runs,
-      {
-        flags: '--allow <acts>',
-        about: `what agents may do besides looking, with commas between: ${allowedActs.join(', ')}`,
-        read: namesIn,
-        words: allowedActs,
-      },
-    ],
-    run: async (_words, given, _command, program) => (await import('./verbs/mcp.js')).mcp(given, program),
-  },
-  {
-    name: 'completion',
-    takes: '<shell>',
-    heading: 'Machine',
-    about: 'the script that makes bash, zsh or fish complete verbs, options, runs and queries',
-    options: [],
-    run: async (words) => (await import('./verbs/completion.js')).completion(words),
-  },
+  ...machineVerbs,
 ];
 
 /** Every verb can be carried out on another host. */

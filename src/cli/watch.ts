@@ -1,5 +1,6 @@
 import { timeLeft } from '../analysis/forecast/forecast.js';
 import type { Fleet, RunSummary } from '../client/fleet.js';
+import { exitCodes } from './answers/exit-codes.js';
 import type { LaunchOptions } from './options.js';
 import { beginPlain, plainEnd, plainLines } from './plain/plain-lines.js';
 import { LAST_ROWS_MS, recalled } from './open-fleet.js';
@@ -64,7 +65,7 @@ async function tellLines(fleet: Fleet, sweep: string | null, options: LaunchOpti
   unsubscribe();
   if (how === 'left') {
     sayGoodbye(sweep);
-    return 130;
+    return exitCodes.interrupted;
   }
   // Marks of runs are known once their last rows have been read.
   await recalled(fleet, LAST_ROWS_MS);
@@ -92,7 +93,7 @@ async function end(
     const { printReport } = await import('./print-report.js');
     await printReport(sweep, options);
   }
-  return [...runs.values()].every(({ state }) => state === 'done') ? 0 : 3;
+  return [...runs.values()].every(({ state }) => state === 'done') ? exitCodes.done : exitCodes.undone;
 }
 
 function isSweepOver(fleet: Fleet, sweep: string | null): boolean {

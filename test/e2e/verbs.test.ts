@@ -202,7 +202,7 @@ describe('looking', () => {
     expect(late).toEqual({ code: 124, out: 'timed out: the supervisor has not answered\n', err: '' });
     expect({ ...json, out: JSON.parse(json!.out) as object }).toEqual({
       ...{ code: 124, err: '' },
-      out: { timedOut: true, runs: [] },
+      out: { version: 1, timedOut: true, runs: [] },
     });
     process.kill(pid, 'SIGCONT');
   });

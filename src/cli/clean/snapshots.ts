@@ -7,10 +7,11 @@ import { runAside } from '../../files/disk/discard.js';
 import { readUsage, totalUsage } from '../../files/disk/disk-usage.js';
 import { isLink } from '../../files/own-directory.js';
 import { counted, sizeText } from '../../text/numbers.js';
+import type { Answers } from '../answers/schemas.js';
 import { newMark, refusalWords } from './carry-out.js';
 
-/** A code snapshot. `bytes`: size on the disk. */
-export type Snapshot = { readonly sweep: string; readonly name: string; readonly path: string; readonly bytes: number };
+/** A code snapshot. */
+export type Snapshot = Answers['clean']['snapshots'][number];
 
 /** Prefixes of copies in progress and of deleted ones; older than the limit, ms, they were abandoned. */
 const draft = /^\.(draft|memrl-deleted)-/;

@@ -1,12 +1,17 @@
 import type { RunSummary } from '../../client/fleet.js';
 import { completions } from '../../query/completions.js';
 import { shellQuote } from '../../text/shell-words.js';
+import { answerNames } from '../answers/answer-table.js';
 import type { KnownRuns } from '../known-runs.js';
 import type { Verb, VerbOption } from '../verb.js';
 
 type Grammar = { readonly verbs: readonly Verb[]; readonly launchOptions: readonly VerbOption[] };
 
-const shells = ['bash', 'zsh', 'fish'];
+/** Words for the argument of a verb, where there are only these, by what it takes. */
+const listedArguments: Readonly<Record<string, readonly string[]>> = {
+  '<shell>': ['bash', 'zsh', 'fish'],
+  '[answer]': answerNames,
+};
 
 /** Completions of the word at the cursor, as whole words. Empty: it is a file name, or unknown. */
 export async function candidates(
@@ -41,7 +46,8 @@ async function argumentsOf(
 ): Promise<string[]> {
   if (verb === undefined) return [];
   const { takes } = verb;
-  if (takes.includes('shell')) return starting(current, shells);
+  const listed = listedArguments[takes];
+  if (listed !== undefined) return starting(current, listed);
   if (takes.includes('sweep')) return before.length === 0 ? starting(current, (await look()).sweeps) : [];
   const query = takes.startsWith('<n>') ? before.slice(1) : before.filter((word) => !word.startsWith('+'));
   const isQuery = takes.includes('query') && (!takes.startsWith('<n>') || before.length > 0);

@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { askProgram } from '../../processes/short-call.js';
+import type { Answers } from '../answers/schemas.js';
 
 /**
  * The result of a check. `warn`: works, but not as well as it could. `bad`: something will not work. `fix`: what to do, as an
  * imperative.
  */
-export type Finding = { state: 'ok' | 'warn' | 'bad'; found: string; fix?: string };
+export type Finding = Omit<Checked, 'topic' | 'name'>;
 
 /** The environment that `doctor` examines. */
 export type Place = {
@@ -17,18 +18,15 @@ export type Place = {
   uid: number;
 };
 
-export const topics = ['Machine', 'Terminal', 'Runs directory', 'Limits', 'Survival', 'Slurm'] as const;
-type Topic = (typeof topics)[number];
-
 /** One check. `look` changes nothing, and is abandoned after `patienceMs` (default 2 s). */
 export type Check = {
-  topic: Topic;
+  topic: Checked['topic'];
   name: string;
   patienceMs?: number;
   look: (place: Place) => Finding | Promise<Finding>;
 };
 
-export type Checked = Finding & { topic: Topic; name: string };
+export type Checked = Answers['doctor']['checks'][number];
 
 export function ok(found: string): Finding {
   return { state: 'ok', found };

@@ -10,9 +10,10 @@ import { sshProblem } from '../../client/host-link.js';
 import { type HostLogin, startSsh } from '../../client/host-login.js';
 import type { HostOrder } from '../../protocol/host-order.js';
 import { shellQuote } from '../../text/shell-words.js';
+import { exitCodes } from '../answers/exit-codes.js';
 import type { LaunchOptions } from '../options.js';
 import { at, beforeDashes, own, ownPrograms, typedWords } from '../ports.js';
-import { reportError } from '../report-error.js';
+import { reportError } from '../answers/report-error.js';
 import { hasPerson, hasScreen, passOn, print, remark, remarkBytes, safeLine } from '../terminal.js';
 
 /** A link that is dead is noticed after 15 s, also while the terminal is that of the host. */
@@ -70,7 +71,7 @@ async function showWindow(hosts: readonly Host[], { name, words, options }: Call
     const runs = options.runs === undefined ? [] : ['--runs', options.runs];
     await onEach(hosts, ['report', sweep, ...runs], { name: 'report', words: [sweep], options });
   }
-  return areDone ? 0 : 3;
+  return areDone ? exitCodes.done : exitCodes.undone;
 }
 
 /** Whether it opens the control window, which is then here. */
@@ -124,7 +125,7 @@ async function runThere(host: Host, words: readonly string[], { name, words: [fi
   passOn(login);
   const [code, signal] = await ended(ssh, login);
   // The person has interrupted it.
-  if (signal !== null) return 130;
+  if (signal !== null) return exitCodes.interrupted;
   const problem = hostProblem(code, host, programDirectory());
   if (problem !== null) throw problem;
   return code!;

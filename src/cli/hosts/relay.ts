@@ -6,6 +6,7 @@ import { errorText, UserError } from '../../base/user-error.js';
 import { openOrStartSupervisor, openToLook } from '../../client/ensure-supervisor.js';
 import { type decodeOrder, WIRE_VERSION, wireMarks } from '../../protocol/host-order.js';
 import { PROGRAM_VERSION } from '../../protocol/older-version.js';
+import { exitCodes } from '../answers/exit-codes.js';
 import { supervisorPrograms } from '../open-fleet.js';
 import { existingRunsDirectory } from '../show/runs-here.js';
 import { own } from '../ports.js';
@@ -27,7 +28,7 @@ export async function relay(order: WindowOrder): Promise<number> {
     say(`${wireMarks.refused}${JSON.stringify({ problem: error.message, fix: error.fix })}\n`);
     return null;
   });
-  if (supervisor === null) return 2;
+  if (supervisor === null) return exitCodes.refused;
   say(`${wireMarks.greeting}${JSON.stringify({ wire: WIRE_VERSION, version: PROGRAM_VERSION, host: hostname() })}\n`);
   const told = new LineSplitter();
   supervisor.on('data', (chunk: Buffer) => {

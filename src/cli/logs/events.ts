@@ -5,6 +5,8 @@ import { EventStreamReader, type ReadEvent, type StreamPlace } from '../../clien
 import { cursorText, parseCursor, type StreamLine } from '../../protocol/event-stream.js';
 import { displayText, lineText } from '../../text/display-text.js';
 import { counted, narrowNumber } from '../../text/numbers.js';
+import { versioned } from '../answers/answer-table.js';
+import type { Answers } from '../answers/schemas.js';
 import { knownSweeps, withFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
 import { existingRunsDirectory } from '../show/runs-here.js';
@@ -46,8 +48,9 @@ function placeIn(cursor: string | undefined): StreamPlace | null {
 }
 
 function jsonText({ stream, line, gap }: ReadEvent): string {
-  const told = { version: 1, cursor: cursorText(stream, line.n), ...line, n: undefined, from: undefined };
-  return JSON.stringify(gap ? { ...told, gap } : told);
+  const told = { ...line, n: undefined, from: undefined };
+  const event: Answers['events'] = { cursor: cursorText(stream, line.n), ...told, ...(gap ? { gap } : {}) };
+  return JSON.stringify(versioned('events', event));
 }
 
 /** `2026-11-29 10:24:03  abcd/A_s0  failed (attempt 1): ValueError: no such shape`, in local time. */

@@ -1,4 +1,6 @@
-import { reportError } from '../report-error.js';
+import { errorExits, exitCodes } from '../answers/exit-codes.js';
+import type { Answers } from '../answers/schemas.js';
+import { reportError } from '../answers/report-error.js';
 import type { Printed } from './command.js';
 import { fitted } from './fitted.js';
 
@@ -6,7 +8,7 @@ import { fitted } from './fitted.js';
 export type Answer = { readonly text: string; readonly isError?: true };
 
 /** Why a command was refused, as `--json` prints it. */
-export type CommandError = { readonly code: string; readonly message: string; readonly fix: string | null };
+export type CommandError = Omit<Answers['error']['error'], 'exitCode'>;
 
 /** A command that was refused. */
 export class Refused extends Error {
@@ -20,14 +22,12 @@ export class Refused extends Error {
 }
 
 /** Exit codes of commands that have answered: all is done, some runs are not, the time was up. */
-const answered = [0, 3, 124];
-/** The codes of errors by the other exit codes. */
-const codes: Readonly<Record<number, string>> = { 1: 'bug', 4: 'no-such-sweep', 5: 'no-such-run' };
+const answered: readonly number[] = [exitCodes.done, exitCodes.undone, exitCodes.timedOut];
 
 /** The text that a command printed. @throws {Refused} */
 export function textOf({ code, out, err }: Printed): string {
   if (answered.includes(code)) return out;
-  throw new Refused(errorIn(out) ?? errorInWords(err, codes[code] ?? 'refused'));
+  throw new Refused(errorIn(out) ?? errorInWords(err, code));
 }
 
 /** The JSON that a command printed, with its remarks. @throws {Refused} */
@@ -53,7 +53,7 @@ export function errorAnswer(thrown: unknown): Answer {
 
 function errorIn(out: string): CommandError | null {
   try {
-    const { error } = JSON.parse(out) as { error?: CommandError };
+    const { error } = JSON.parse(out) as Partial<Answers['error']>;
     return error === undefined ? null : { code: error.code, message: error.message, fix: error.fix };
   } catch {
     return null;
@@ -61,7 +61,10 @@ function errorIn(out: string): CommandError | null {
 }
 
 /** The same from the words for a person: the problem, an empty line, and what to do. */
-function errorInWords(err: string, code: string): CommandError {
+function errorInWords(err: string, exitCode: number): CommandError {
+  const named = Object.entries(errorExits).find(([, exit]) => exit === exitCode)?.[0] as
+    | CommandError['code']
+    | undefined;
   const [message = '', fix] = err.trim().split('\n\n→ ');
-  return { code, message, fix: fix ?? null };
+  return { code: named ?? 'refused', message, fix: fix ?? null };
 }

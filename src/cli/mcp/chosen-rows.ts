@@ -1,3 +1,4 @@
+import type { Answers } from '../answers/schemas.js';
 import { jsonIn, Refused } from './answer.js';
 import type { Printed, RunCommand } from './command.js';
 import type { RunRow } from './run-rows.js';
@@ -14,7 +15,7 @@ export async function runsChosen(given: Given, run: RunCommand): Promise<ChosenR
 /** The same from what `ls --json` printed. @throws {Refused} */
 export function chosenIn(printed: Printed, given: Given): ChosenRows {
   const { value, notes } = jsonIn(printed);
-  const rows = value as RunRow[];
+  const rows = [...(value as Answers['ls'])];
   if (rows.length > 0) return { rows, notes };
   const { query } = given as { query?: string };
   throw new Refused({

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { Answers } from '../answers/schemas.js';
 import { jsonAnswer, jsonIn, textOf } from './answer.js';
 import { runsChosen } from './chosen-rows.js';
 import type { RunCommand } from './command.js';
@@ -52,7 +53,7 @@ async function endOfLog({ sweep, name }: RunRow, lines: number, run: RunCommand)
 async function kindsIn(rows: readonly RunRow[], run: RunCommand): Promise<object[]> {
   const sweeps = new Set(rows.map(({ sweep }) => sweep));
   const { value } = jsonIn(await run(['status', '--json']));
-  return (value as { sweep: string; failures: object[] }[])
+  return (value as Answers['status'])
     .filter(({ sweep }) => sweeps.has(sweep))
     .flatMap(({ sweep, failures }) => failures.map((kind) => ({ sweep, ...kind })));
 }

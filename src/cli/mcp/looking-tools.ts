@@ -1,13 +1,14 @@
 /** The tools that look: verbs that change nothing, with answers made short. */
 import * as z from 'zod';
 import { countStates } from '../../base/run-words.js';
+import type { Answers } from '../answers/schemas.js';
 import { namesIn } from '../options.js';
 import type { Verb } from '../verb.js';
 import { type Answer, jsonAnswer, jsonIn, notesOf, textOf } from './answer.js';
 import type { Printed } from './command.js';
 import { fittedText } from './fitted.js';
 import { chosenIn } from './chosen-rows.js';
-import { briefRows, type RunRow } from './run-rows.js';
+import { briefRows } from './run-rows.js';
 import { type Given, inputOf, optionNames, sentence, type Tool, wordsOf } from './verb-tool.js';
 
 /** How a verb is made a tool. `note`: what its description lacks. `more`: parameters that it does not have. */
@@ -97,7 +98,7 @@ function lsAnswer(printed: Printed, given: Given): Answer {
 
 function waitAnswer(printed: Printed): Answer {
   const { value, notes } = jsonIn(printed);
-  const { timedOut, runs } = value as { timedOut: boolean; runs: RunRow[] };
+  const { timedOut, runs } = value as Answers['wait'];
   const others = runs.filter(({ state }) => state !== 'done');
   const listed = others.length === 0 ? {} : { not_done: briefRows(others, []) };
   return jsonAnswer({ timed_out: timedOut, states: countStates(runs), ...listed }, notes, () => '`ls` has all runs.');

@@ -1,23 +1,15 @@
 /** Runs of `ls --json`, made short for an agent: without what is empty, and what all have in common said once. */
-import type { RunWord } from '../../base/run-words.js';
+import type { Answers } from '../answers/schemas.js';
 
 /** A run as `ls --json` prints it. */
-export type RunRow = Readonly<Record<string, unknown>> & {
-  readonly name: string;
-  readonly sweep: string;
-  readonly state: RunWord;
-  readonly reason: string | null;
-  readonly directory: string;
-  readonly parameters: Values;
-  readonly metrics: Values;
-};
+export type RunRow = Answers['ls'][number];
 
 export type Values = Readonly<Record<string, unknown>>;
 
 /** Facts that are about the machine, or that other facts tell: only whole rows have them. */
 const omitted = new Set([
   ...['name', 'sweep', 'pid', 'directory', 'gpus', 'gpuMemory', 'cpu', 'memory', 'infinite', 'retryAt'],
-  ...['displayName', 'etaRange', 'best', 'declared'],
+  ...['displayName', 'etaRange', 'best', 'declared', 'version'],
 ]);
 /** Values that say nothing. */
 const usual: Values = { priority: 0, health: 'ok', starred: false };

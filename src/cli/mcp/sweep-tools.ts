@@ -1,10 +1,11 @@
 import { isAbsolute } from 'node:path';
 import { shellQuote } from '../../text/shell-words.js';
 import { launchOptions } from '../verb-options.js';
+import type { Answers } from '../answers/schemas.js';
 import { type Answer, jsonAnswer, jsonIn, notesOf, textOf } from './answer.js';
 import type { Printed } from './command.js';
 import { fittedText } from './fitted.js';
-import { listed, type Values } from './run-rows.js';
+import { listed } from './run-rows.js';
 import { type Given, inputOf, optionsOf, type Tool, type VerbRow } from './verb-tool.js';
 
 /** `memrl-tui FILE` as a row of the table of verbs. */
@@ -37,17 +38,17 @@ function wordsFor(given: Given, flags: readonly string[]): string[] {
   return [isAbsolute(file) ? file : `./${file}`, ...flags, ...optionsOf(launching, given)];
 }
 
-/** A run as `--dry-run --json` prints it. */
-type PlannedRow = Values & { readonly argv: readonly string[]; readonly cwd: string };
-
 /** Facts of a planned run that are told; `example` has the others of one of them. */
-const told = ['name', 'group', 'subgroup', 'parameters', 'state', 'reason', 'live', 'change', 'growth', 'changedSince'];
+const told = [
+  ...(['name', 'group', 'subgroup', 'parameters', 'state', 'reason', 'live'] as const),
+  ...(['change', 'growth', 'changedSince'] as const),
+];
 
 function planAnswer(printed: Printed): Answer {
   const { value, notes } = jsonIn(printed);
-  const { runs, slots, ...plan } = value as { runs: readonly PlannedRow[]; slots: readonly string[] };
+  const { runs, slots, ...plan } = value as Answers['plan'];
   const [first] = runs;
-  const example = first && { command: shellQuote(first.argv), cwd: first.cwd, directory: first['directory'] };
+  const example = first && { command: shellQuote(first.argv), cwd: first.cwd, directory: first.directory };
   const rows = runs.map((run) => Object.fromEntries(told.map((key) => [key, run[key]])));
   return jsonAnswer(
     { ...plan, slots: slots.length, count: runs.length, example, ...listed(rows) },

@@ -3,6 +3,7 @@ import { healthText, healthWord } from '../../analysis/health/finding.js';
 import { hasEnded, isUnhealthy } from '../../base/run-words.js';
 import { displayText } from '../../text/display-text.js';
 import { durationWords, timeStamp } from '../../text/duration.js';
+import { exitCodes } from '../answers/exit-codes.js';
 import { finalLine, leftWords, progressLine } from './progress-line.js';
 import type { WatchedRun } from './watched-run.js';
 
@@ -60,9 +61,9 @@ export function plainEnd(
   state: PlainState,
   runs: ReadonlyMap<string, WatchedRun>,
   now: number,
-): { line: string; exitCode: 0 | 3 } {
+): { line: string; exitCode: number } {
   const all = [...runs.values()];
-  const exitCode = all.every((run) => run.state === 'done') ? 0 : 3;
+  const exitCode = all.every((run) => run.state === 'done') ? exitCodes.done : exitCodes.undone;
   return { line: `${timeStamp(now - state.startedAt)}  ${finalLine(all)}`, exitCode };
 }
 

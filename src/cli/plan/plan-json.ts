@@ -1,16 +1,18 @@
 import type { Plan } from '../../spec/planned-run.js';
 import { type Change, type Difference, resumes } from './difference.js';
 import type { Estimate } from './estimate.js';
+import type { Answers } from '../answers/schemas.js';
 import { policyWords } from '../../spec/policy/policy-words.js';
 
 /** The changes and the duration of a launch, as far as known. */
 type LaunchEffect = { readonly difference: Difference; readonly estimate: Estimate };
 
-/**
- * The plan for scripts: `--dry-run --json`. One object; runs in launch order. `state` is that of their directories, `live` the
- * supervisor's; null: it is not up, or does not know the run.
- */
-export function planJson({ difference, estimate }: LaunchEffect, plan: Plan, slots: readonly string[]): object {
+/** The plan for scripts: `--dry-run --json`. */
+export function planJson(
+  { difference, estimate }: LaunchEffect,
+  plan: Plan,
+  slots: readonly string[],
+): Answers['plan'] {
   return {
     sweep: plan.sweep,
     slots,
@@ -45,7 +47,7 @@ export function planJson({ difference, estimate }: LaunchEffect, plan: Plan, slo
 }
 
 /** Counts of runs by change; those with a larger budget by state. */
-function countsOf({ changes }: Difference): object {
+function countsOf({ changes }: Difference): Answers['plan']['changes'] {
   const count = (kind: Change['kind']) => changes.filter((change) => change.kind === kind).length;
   const longer: Record<string, number> = {};
   for (const { kind, state } of changes) {

@@ -1,8 +1,9 @@
 import { type Answer, type AnsweredSetting, answerSentences } from '../../analysis/answer/best-answer.js';
 import type { GroupAnswer } from '../../analysis/answer/sweep-answers.js';
+import type { Answers } from '../answers/schemas.js';
 
-/** An answer for scripts; the format is stable. `toldApart` null: there is no other setting, or none was run twice. */
-export function answerJson({ group, answer }: GroupAnswer) {
+/** An answer for scripts. */
+export function answerJson({ group, answer }: GroupAnswer): Omit<Answers['best'][number], 'sweep' | 'read'> {
   const { candidates, broken, metric, goal, all, done, pending, silent } = answer;
   const [first, next] = candidates;
   return {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type NextStep, nextSteps } from '../../analysis/answer/next-steps.js';
+import { nextSteps } from '../../analysis/answer/next-steps.js';
 import { answersOf, briefAnswer, type GroupAnswer } from '../../analysis/answer/sweep-answers.js';
 import { errorKinds, type FailureKind } from '../../analysis/failures/failure-kinds.js';
 import { healthText } from '../../analysis/health/finding.js';
@@ -12,49 +12,25 @@ import type { Fleet, FleetStatus, RunSummary, SweepSummary } from '../../client/
 import { runFiles } from '../../contract/files.js';
 import { computedFromSeeds } from '../../files/sweep-text.js';
 import { lastLines } from '../../logs/log-source.js';
-import { type ReportedFailure, reportedFailure } from '../../report/failures-of.js';
+import { reportedFailure } from '../../report/failures-of.js';
 import { lineText, shortened } from '../../text/display-text.js';
 import { areRead } from '../../protocol/run-summary.js';
 import type { CommonOptions } from '../options.js';
 import { isGrowing, isOver, runsOf } from '../plain/watched-run.js';
+import { versioned } from '../answers/answer-table.js';
+import type { Answers } from '../answers/schemas.js';
 import { answerJson } from './answer-json.js';
 
-/** `held`: nothing starts until a user releases it. `blocked`: what waits needs runs that failed, or another machine. `ended`: not all are done. */
-type SweepState = 'running' | 'held' | 'blocked' | 'done' | 'ended';
+/** A sweep in `status --json`. */
+type StatusAnswer = Answers['status'][number];
+type Shared = StatusAnswer['waiting'][number];
+type DigestedFailure = StatusAnswer['failures'][number];
 
-/** Something that is true of several runs, in words. `example`: the name of the first of them. */
-type Shared = { readonly words: string; readonly runs: number; readonly example: string };
-
-/** A kind of failure. `log`: the last lines of the output of its example; absent: they are of no other kind. */
-type DigestedFailure = ReportedFailure & { readonly log?: readonly string[] };
-
-/** All that a person or a program needs to know of a sweep at once. Times are in seconds. */
-export type Digest = {
-  readonly sweep: string;
-  readonly state: SweepState;
-  readonly counts: Readonly<Record<string, number>>;
+/** All that a person or a program needs to know of a sweep at once: what `status --json` prints, before it is cut. */
+export type Digest = Omit<StatusAnswer, 'answers' | 'etaSeconds' | 'etaRange' | 'leftOut'> & {
   /** Null: nobody knows. */
   readonly left: TimeRange | null;
-  /** What keeps the supervisor from working; null: nothing does. */
-  readonly problem: string | null;
-  /** Whether the metrics of its runs have been read: if not, what depends on them may be missing or old. */
-  readonly read: boolean;
-  readonly slots: ReturnType<typeof slotsDigest>;
-  readonly groups: readonly GroupDigest[];
   readonly answers: readonly GroupAnswer[];
-  readonly failures: readonly DigestedFailure[];
-  /** Why runs wait, or are held, the most frequent reason first. */
-  readonly waiting: readonly Shared[];
-  readonly warnings: readonly Shared[];
-  readonly next: readonly NextStep[];
-};
-
-type GroupDigest = {
-  readonly name: string;
-  readonly title: string | null;
-  readonly counts: Readonly<Record<string, number>>;
-  /** The number of runs until which it gets further ones; null: it gets none. */
-  readonly growsTo: number | null;
 };
 
 /** Lines of a log that are told. */
@@ -89,7 +65,7 @@ export function digestOf(fleet: DigestedFleet, summary: SweepSummary, { runs: di
   };
 }
 
-function stateOf(fleet: DigestedFleet, sweep: string, runs: readonly RunSummary[]): SweepState {
+function stateOf(fleet: DigestedFleet, sweep: string, runs: readonly RunSummary[]): StatusAnswer['state'] {
   const has = (...states: RunSummary['state'][]) => runs.some(({ state }) => states.includes(state));
   if (isGrowing(fleet, sweep)) return 'running';
   if (runs.every(({ state }) => hasEnded(state))) return has('failed', 'killed', 'lost') ? 'ended' : 'done';
@@ -103,7 +79,7 @@ function capOf({ status }: DigestedFleet, sweep: string, group: string): number 
 }
 
 /** `up`: number of runs on a GPU; `slots --json` has all that is known of it. */
-function slotsDigest({ cpu, gpus }: FleetStatus) {
+function slotsDigest({ cpu, gpus }: FleetStatus): StatusAnswer['slots'] {
   return { cpu, gpus: gpus.map(({ index, runs, drained }) => ({ gpu: gpuName(index), up: runs.length, drained })) };
 }
 
@@ -143,14 +119,16 @@ const rooms: readonly Room[] = [
 /** Limit on a digest as it is printed, in bytes. */
 export const DIGEST_BYTES = 4000;
 
-/** A digest for programs, however many runs there are; the format is stable. `leftOut`: how many entries of each list are not told. */
-export function digestJson(digest: Digest): object {
+/** A digest for programs, however many runs there are. */
+export function digestJson(digest: Digest): StatusAnswer {
   const told = rooms.map((room) => () => digestIn(digest, room));
-  const fitting = told.find((digested) => Buffer.byteLength(JSON.stringify(digested(), null, 2)) <= DIGEST_BYTES);
+  const isShort = (answer: StatusAnswer) =>
+    Buffer.byteLength(JSON.stringify(versioned('status', answer), null, 2)) <= DIGEST_BYTES;
+  const fitting = told.find((digested) => isShort(digested()));
   return (fitting ?? told.at(-1)!)();
 }
 
-function digestIn(digest: Digest, { groups, answers, kinds, lines, gpus, characters }: Room): object {
+function digestIn(digest: Digest, { groups, answers, kinds, lines, gpus, characters }: Room): StatusAnswer {
   const leftOut: Record<string, number> = {};
   const first = <Entry>(list: string, all: readonly Entry[], most: number): readonly Entry[] => {
     if (all.length > most) leftOut[list] = all.length - most;
@@ -169,7 +147,7 @@ function digestIn(digest: Digest, { groups, answers, kinds, lines, gpus, charact
     warnings: first('warnings', digest.warnings, kinds),
   };
   const { next, sweep, ...shortened } = { ...told, leftOut };
-  return { version: 1, sweep, ...(withShortTexts(shortened, characters) as object), next };
+  return { sweep, ...withShortTexts(shortened, characters), next };
 }
 
 function etaOf(left: TimeRange | null): { etaSeconds: number | null; etaRange: [number, number] | null } {
@@ -177,8 +155,8 @@ function etaOf(left: TimeRange | null): { etaSeconds: number | null; etaRange: [
   return { etaSeconds: Math.round(left.middle), etaRange: [Math.floor(left.low), Math.ceil(left.high)] };
 }
 
-/** An answer without the list of all settings, which `best --json` has. `tied`: number of settings that may be as good as the best. */
-function briefly(answer: GroupAnswer): object {
+/** An answer without the list of all settings, which `best --json` has. */
+function briefly(answer: GroupAnswer): StatusAnswer['answers'][number] {
   const { best, runnerUp, candidates, broken, sentences, ...brief } = answerJson(answer);
   return {
     ...brief,
@@ -191,16 +169,19 @@ function briefly(answer: GroupAnswer): object {
   };
 }
 
-/** `n`: number of its runs that have a value. */
-function withoutNames(setting: ReturnType<typeof answerJson>['best']): object | null {
+function withoutNames(setting: ReturnType<typeof answerJson>['best']): StatusAnswer['answers'][number]['best'] {
   if (setting === null) return null;
   const { parameters, median, interval, runs, broken } = setting;
   return { parameters, median, interval, n: runs.length, broken };
 }
 
-function withShortTexts(value: unknown, most: number): unknown {
-  if (typeof value === 'string') return shortened(value, most);
-  if (Array.isArray(value)) return value.map((each) => withShortTexts(each, most));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withShortTexts(each, most)]));
+/** The same value with its texts cut. */
+function withShortTexts<Value>(value: Value, most: number): Value {
+  const shortIn = (each: unknown): unknown => {
+    if (typeof each === 'string') return shortened(each, most);
+    if (Array.isArray(each)) return each.map(shortIn);
+    if (typeof each !== 'object' || each === null) return each;
+    return Object.fromEntries(Object.entries(each).map(([key, part]) => [key, shortIn(part)]));
+  };
+  return shortIn(value) as Value;
 }

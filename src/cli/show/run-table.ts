@@ -13,6 +13,7 @@ import { displayText, lineText, shortened } from '../../text/display-text.js';
 import { shortDuration } from '../../text/duration.js';
 import { narrowNumber } from '../../text/numbers.js';
 import { type Column, tableLines } from '../../text/table.js';
+import type { Answers } from '../answers/schemas.js';
 import type { Line, Painted } from '../terminal.js';
 
 type RunTableOptions = {
@@ -164,8 +165,8 @@ export function painted(text: string, tone: Tone): Painted {
   return { text, look: codes[tone] };
 }
 
-/** One run in `status --json` and `ls --json`; the format is stable. Times are ISO 8601, memory is in MiB. */
-export function runStatus(run: RunSummary): object {
+/** One run in `ls --json` and `wait --json`. */
+export function runStatus(run: RunSummary): Answers['ls'][number] {
   const { name, sweep, group, subgroup, state, reason, attempt, exit, pid, slot, gpus, ...more } = run;
   const {
     progress,

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { noSuchSweep, UserError } from '../../base/user-error.js';
 import { type CommonOptions, runsDirectory } from '../options.js';
-import { printJson, remark } from '../terminal.js';
+import { printAnswer, remark } from '../terminal.js';
 
 /** The runs directory. @throws {UserError} When it does not exist. */
 export function existingRunsDirectory({ runs }: CommonOptions): string {
@@ -30,7 +30,7 @@ export function isUntouched(options: CommonOptions): boolean {
 
 /** What `ls` says where there are no runs. @returns The exit code. */
 export function lsOfNothing({ json }: CommonOptions): number {
-  if (json === true) printJson([]);
+  if (json === true) printAnswer('ls', []);
   else remark(noRuns);
   return 0;
 }

@@ -2,6 +2,7 @@ import { gpuName } from '../../base/ids.js';
 import type { FleetStatus } from '../../client/fleet.js';
 import { displayText } from '../../text/display-text.js';
 import { type Column, tableLines } from '../../text/table.js';
+import type { Answers } from '../answers/schemas.js';
 
 type Gpu = FleetStatus['gpus'][number];
 
@@ -55,7 +56,7 @@ function remarks({ drained, leasedBy, foreign, mps }: Gpu): string {
     .join('; ');
 }
 
-/** The slots in `status --json` and `slots --json`. A GPU's `name` is the model, its `gpu` the name in `--gpus`. */
-export function slotsStatus({ cpu, gpus }: Pick<FleetStatus, 'cpu' | 'gpus'>): object {
+/** The slots in `slots --json` and `drain --json`. A GPU's `name` is the model, its `gpu` the name in `--gpus`. */
+export function slotsStatus({ cpu, gpus }: Pick<FleetStatus, 'cpu' | 'gpus'>): Omit<Answers['slots'], 'problem'> {
   return { cpu, gpus: gpus.map((gpu) => ({ gpu: gpuName(gpu.index), ...gpu })) };
 }

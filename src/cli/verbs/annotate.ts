@@ -6,7 +6,7 @@ import { runsLine } from '../act-on-runs.js';
 import { chooseRuns } from '../chosen-runs.js';
 import { promised, withFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
-import { print, printJson } from '../terminal.js';
+import { print, printAnswer } from '../terminal.js';
 
 type AnnotateOptions = CommonOptions & { dryRun?: boolean; remove?: boolean };
 
@@ -82,7 +82,7 @@ function annotate(
     const isDry = options.dryRun === true;
     const message = isDry ? null : promised(await fleet.request({ verb: 'annotate', ids, change }));
     if (message !== null) tell(message);
-    if (options.json === true) printJson({ verb, runs: ids, done: !isDry, message });
+    if (options.json === true) printAnswer('annotate', { verb, runs: ids, done: !isDry, message });
     return 0;
   });
 }

@@ -16,11 +16,12 @@ import { parseObjective } from '../../spec/policy/early-stop/parse-rule.js';
 import { shortNumber } from '../../text/numbers.js';
 import { columnsOf, tableLines } from '../../text/table.js';
 import { wrap } from '../../text/wrap.js';
+import { exitCodes } from '../answers/exit-codes.js';
 import type { CommonOptions } from '../options.js';
 import { answerJson } from '../show/answer-json.js';
 import { type KnownFleet, showRuns } from '../show/chosen-fleet.js';
 import { noRuns } from '../show/runs-here.js';
-import { outputWidth, print, printJson } from '../terminal.js';
+import { outputWidth, print, printAnswer } from '../terminal.js';
 
 type BestOptions = CommonOptions & { metric?: string; across?: boolean };
 
@@ -46,9 +47,13 @@ function show(fleet: KnownFleet, words: readonly string[], options: BestOptions)
   if (answered.length === 0 && !read)
     throw new UserError('The metrics of these runs are still being read.', 'Wait for them: `--wait-read`.');
   if (answered.length === 0) throw unansweredError(told[0]!.sweep, told[0]!.unanswered[0]!);
-  if (options.json === true) printJson(answered.map((each) => ({ sweep: each.sweep, ...answerJson(each), read })));
-  else print(answered.flatMap((each, index) => [...(index > 0 ? [''] : []), ...answerLines(each)]));
-  return answered.every(({ answer }) => answer.candidates.length > 0) ? 0 : 3;
+  if (options.json === true) {
+    printAnswer(
+      'best',
+      answered.map((each) => ({ sweep: each.sweep, ...answerJson(each), read })),
+    );
+  } else print(answered.flatMap((each, index) => [...(index > 0 ? [''] : []), ...answerLines(each)]));
+  return answered.every(({ answer }) => answer.candidates.length > 0) ? exitCodes.done : exitCodes.undone;
 }
 
 function askedOf(runs: readonly RunSummary[], sweep: SweepSummary, { metric, across }: BestOptions): SweepAnswers {

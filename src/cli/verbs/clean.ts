@@ -3,13 +3,14 @@ import { UserError } from '../../base/user-error.js';
 import type { Fleet, RunSummary } from '../../client/fleet.js';
 import { counted, sizeText } from '../../text/numbers.js';
 import { type ActOptions, isAgreed } from '../act-on-runs.js';
+import { exitCodes } from '../answers/exit-codes.js';
 import { chooseRuns } from '../chosen-runs.js';
 import { carryOut } from '../clean/carry-out.js';
 import { cleanLines, deletedWords } from '../clean/clean-lines.js';
 import { type CleanWish, isNothing, planOf, type RunPlan } from '../clean/clean-plan.js';
 import { deleteSnapshot, needlessSnapshots, type Snapshot, snapshotLines, sumOf } from '../clean/snapshots.js';
 import { withFleet } from '../open-fleet.js';
-import { outputWidth, print, printJson } from '../terminal.js';
+import { outputWidth, print, printAnswer } from '../terminal.js';
 
 type CleanOptions = Omit<ActOptions, 'wait'> & {
   checkpoints?: boolean;
@@ -41,7 +42,7 @@ export async function clean(words: readonly string[], options: CleanOptions): Pr
     const count = plans.length + snapshots.length;
     tellPlan({ all, plans, others, snapshots }, options);
     if (count === 0 || isDry) return tellJson({ plans, snapshots }, { done: false, problems: [] }, options);
-    if (!(await isAgreed({ verb: 'clean', count, disturbs: true, isFinal: true }, options))) return 2;
+    if (!(await isAgreed({ verb: 'clean', count, disturbs: true, isFinal: true }, options))) return exitCodes.refused;
     const problems = [...(await deleted(plans, fleet)), ...(await deletedSnapshots(snapshots, fleet))];
     if (options.json !== true) print([...new Set(problems), doneWords({ plans, snapshots }, problems)]);
     return tellJson({ plans, snapshots }, { done: true, problems }, options);
@@ -166,7 +167,7 @@ function tellJson({ plans, snapshots }: Doomed, { done, problems }: Outcome, { j
       ...{ paths: plan.items.map(({ discard }) => discard.path), words: deletedWords(plan) },
     }));
     const bytes = plans.reduce((sum, plan) => sum + plan.bytes, sumOf(snapshots));
-    printJson({ verb: 'clean', bytes, runs, snapshots, done, problems });
+    printAnswer('clean', { verb: 'clean', bytes, runs, snapshots, done, problems });
   }
-  return problems.length === 0 ? 0 : 3;
+  return problems.length === 0 ? exitCodes.done : exitCodes.undone;
 }

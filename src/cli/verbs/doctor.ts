@@ -5,14 +5,16 @@ import { wrap } from '../../text/wrap.js';
 import { capabilitiesOf } from '../../tui/terminal/capabilities.js';
 import { themeFor } from '../../tui/surface/theme.js';
 import { type Line, span, type Tone } from '../../tui/surface/span.js';
-import { type Checked, type Finding, type Place, topics } from '../doctor/check.js';
+import { exitCodes } from '../answers/exit-codes.js';
+import type { Checked, Finding, Place } from '../doctor/check.js';
 import { checks, examine } from '../doctor/checks.js';
 import { nodeCheck } from '../doctor/slurm.js';
 import { metricsLines } from '../doctor/metrics-lines.js';
+import { topics } from '../doctor/topics.js';
 import { definedEnvironment, type LaunchOptions, runsPath } from '../options.js';
 import { own } from '../ports.js';
 import { runDirectory } from '../sweep-directory.js';
-import { isTerminal, leave, outputWidth, print, printJson, terminalSize } from '../terminal.js';
+import { isTerminal, leave, outputWidth, print, printAnswer, terminalSize } from '../terminal.js';
 
 /**
  * `memrl-tui doctor`: checks what runs depend on here, and tells how to fix problems. Changes nothing, and starts nothing except,
@@ -23,8 +25,8 @@ export async function doctor(
 ): Promise<number> {
   if (options.metrics !== undefined) return doctorMetrics(options.metrics, options);
   const { checks: checked, gaveUp } = await examine(options.slurm ? [...checks, nodeCheck] : checks, placeOf(options));
-  const exitCode = checked.some(({ state }) => state === 'bad') ? 2 : 0;
-  if (options.json === true) printJson({ ok: exitCode === 0, checks: checked });
+  const exitCode = checked.some(({ state }) => state === 'bad') ? exitCodes.refused : exitCodes.done;
+  if (options.json === true) printAnswer('doctor', { ok: exitCode === 0, checks: checked });
   else printLines(checked, options.ascii ?? false);
   // A check that hangs on an unavailable file system would keep the program from ending.
   if (gaveUp) leave(exitCode);
@@ -35,9 +37,9 @@ export async function doctor(
 async function doctorMetrics(run: string, { runs, json }: Pick<LaunchOptions, 'runs' | 'json'>): Promise<number> {
   const directory = runDirectory(runsPath(runs), run);
   const report = describeSources(await openMetrics(directory).readToEnd(pause));
-  if (json === true) printJson({ directory, ...report });
+  if (json === true) printAnswer('doctor-metrics', { directory, ...report });
   else print(metricsLines(directory, report, outputWidth()));
-  return hasMetrics(report) ? 0 : 2;
+  return hasMetrics(report) ? exitCodes.done : exitCodes.refused;
 }
 
 /** Yields, so that Ctrl-C is handled. */

@@ -5,10 +5,11 @@ import type { RunSummary } from '../../client/fleet.js';
 import { addedUsage, type DiskUsage, readUsage, totalUsage, usageKinds } from '../../files/disk/disk-usage.js';
 import { counted, sizeText } from '../../text/numbers.js';
 import { type Column, tableLines } from '../../text/table.js';
+import type { Answers } from '../answers/schemas.js';
 import { type Snapshot, snapshotsOf, sumOf } from '../clean/snapshots.js';
 import { chooseKnownRuns } from '../known-runs.js';
 import { type CommonOptions, runsDirectory } from '../options.js';
-import { outputWidth, print, printJson, remark } from '../terminal.js';
+import { outputWidth, print, printAnswer, remark } from '../terminal.js';
 
 /** Time limit for the supervisor's answer, ms; without it the files are used. */
 const PATIENCE_MS = 3000;
@@ -31,7 +32,7 @@ export async function du(words: readonly string[], options: CommonOptions): Prom
     .map((run): Measured => ({ run, usage: readUsage(run.directory, seen) }))
     .sort((a, b) => totalUsage(b.usage) - totalUsage(a.usage));
   const snapshots = copiesOf(runs);
-  if (options.json === true) printJson({ ...inJson(measured), snapshots });
+  if (options.json === true) printAnswer('du', { ...inJson(measured), snapshots });
   else print([...table(measured), '', ...sums(measured), ...copyLines(snapshots)]);
   const unread = addedUsage(measured.map(({ usage }) => usage)).unread;
   if (unread > 0) remark(`${counted(unread, 'folder')} could not be looked into: what is there is not counted.`);
@@ -82,7 +83,7 @@ function sumWords(measured: readonly Measured[]): string {
 }
 
 /** The result as JSON, in bytes on the disk. */
-function inJson(measured: readonly Measured[]): object {
+function inJson(measured: readonly Measured[]): Omit<Answers['du'], 'snapshots'> {
   const told = (usage: DiskUsage) => ({ bytes: totalUsage(usage), ...usage });
   const sweeps = grouped(measured, ({ run }) => run.sweep).map((members) => ({
     ...{ sweep: members[0]!.run.sweep, runs: members.length },

@@ -2,6 +2,7 @@ import { UserError } from '../../base/user-error.js';
 import type { Fleet } from '../../client/fleet.js';
 import type { Draft } from '../../tui/state/editor-port.js';
 import { confirm } from '../act-on-runs.js';
+import { exitCodes } from '../answers/exit-codes.js';
 import { TerminalEditor } from '../editor/terminal-editor.js';
 import { knownSweeps, promised, withFleet } from '../open-fleet.js';
 import type { LaunchOptions } from '../options.js';
@@ -44,7 +45,7 @@ async function submitted(editor: TerminalEditor, draft: Draft): Promise<number> 
   if (/^e(dit)?$/i.test(answer) || (!isReady && isYes(answer))) return submitted(editor, editor.edit(draft));
   if (!isYes(answer)) {
     remark(`Nothing was submitted. The text is kept in ${path}.`);
-    return 2;
+    return exitCodes.refused;
   }
   print([promised(await editor.submit(draft))]);
   await offerOwnFile(editor, draft);

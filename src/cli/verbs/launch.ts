@@ -8,6 +8,7 @@ import { otherOrigin, writeLaunchOverrides, writeSweepOrigin, writeSweepText } f
 import { nothingKnown } from '../../gpu/gpu.js';
 import { readGpus } from '../../gpu/read-gpus.js';
 import { confirm } from '../act-on-runs.js';
+import { exitCodes } from '../answers/exit-codes.js';
 import { hasEnded } from '../../base/run-words.js';
 import { refuseImpossible } from '../../executors/registry.js';
 import { demandOf } from '../../launch/demand.js';
@@ -31,7 +32,7 @@ import { wandbNote } from '../plan/wandb-note.js';
 import { at, own } from '../ports.js';
 import { printReport } from '../print-report.js';
 import { besideRows, readPlan, type ReadPlan } from '../read-plan.js';
-import { hasPerson, hasScreen, outputWidth, passingLine, print, printJson, remark } from '../terminal.js';
+import { hasPerson, hasScreen, outputWidth, passingLine, print, printAnswer, remark } from '../terminal.js';
 import { countedRuns } from '../../text/numbers.js';
 import { prepareWindow, watch } from '../watch.js';
 
@@ -93,7 +94,7 @@ export async function launchPlan(asRead: ReadPlan, file: string, options: Launch
   try {
     await fleet.ready();
     const read = besideRows(asRead, fleet.runs);
-    if (!(await isEditAgreed(read, fleet, options))) return 2;
+    if (!(await isEditAgreed(read, fleet, options))) return exitCodes.refused;
     const leftOut = leftOutNote(read, file, options);
     const skipped = skippedNote(differenceFrom(read, fleet));
     passingLine(`${read.plan.sweep}: submitting ${count} …`);
@@ -195,7 +196,7 @@ async function showPlan(
     const room = { cpuSlots, gpus: slots.length - cpuSlots };
     const estimate = estimateOf(difference, read, fleet, { room, now: Date.now() });
     const time = timeOf(estimate, difference);
-    if (options.json === true) printJson(planJson({ difference, estimate }, plan, slots));
+    if (options.json === true) printAnswer('plan', planJson({ difference, estimate }, plan, slots));
     else print(planLines(difference, plan, { width: outputWidth(), verbose: options.verbose ?? false, slots, time }));
   } finally {
     fleet?.close();

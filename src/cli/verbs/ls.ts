@@ -7,7 +7,7 @@ import { type KnownFleet, showRuns } from '../show/chosen-fleet.js';
 import { noRuns } from '../show/runs-here.js';
 import { runsInOrder } from '../show/run-order.js';
 import { runStatus, runTable, valueOf } from '../show/run-table.js';
-import { hasColour, outputWidth, print, printJson, remark } from '../terminal.js';
+import { hasColour, outputWidth, print, printAnswer, remark } from '../terminal.js';
 
 type LsOptions = CommonOptions & { columns?: string[]; sort?: string };
 
@@ -22,7 +22,7 @@ function show(fleet: KnownFleet, words: readonly string[], options: LsOptions): 
   const chosen = runsChosenBy(words, all, now);
   const runs = options.sort === undefined ? chosen : runsInOrder(chosen, options.sort, fleet.sweeps);
   const isJson = options.json === true;
-  if (isJson) printJson(runs.map(runStatus));
+  if (isJson) printAnswer('ls', runs.map(runStatus));
   else printTable(fleet, runs, { now, columns: options.columns });
   if (fleet.status.problem !== null) remark(fleet.status.problem);
   if (runs.length === 0 && !isJson) remark(all.length === 0 ? noRuns : `None of ${all.length} runs matches.`);

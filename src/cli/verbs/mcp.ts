@@ -7,7 +7,7 @@ import { mcpServer } from '../mcp/server.js';
 import { toolsOf } from '../mcp/tools.js';
 import { type CommonOptions, runsDirectory } from '../options.js';
 import { own, ownPrograms } from '../ports.js';
-import { reportError } from '../report-error.js';
+import { reportError } from '../answers/report-error.js';
 import { hasPerson, leave, remark } from '../terminal.js';
 import type { WholeProgram } from '../verb.js';
 

@@ -8,7 +8,7 @@ import { type CommonOptions, runsDirectory } from '../options.js';
 import { printReport, supervisedRuns } from '../print-report.js';
 import { knownObjective, runValueOf, sweepObjective } from '../run-value.js';
 import { sweepDirectory } from '../sweep-directory.js';
-import { outputWidth, print, printJson } from '../terminal.js';
+import { outputWidth, print, printAnswer } from '../terminal.js';
 import { foundRuns, viewedPaths } from '../viewed-paths.js';
 import type { ViewedPath } from '../../view/folder-fleet.js';
 
@@ -42,7 +42,7 @@ export async function report([name]: readonly string[], options: ReportOptions):
     await writePage(sweep, { ...options, directory, value, objective: objective ?? knownObjective(sweep, options) });
   } else if (options.json === true) {
     const known = await supervisedRuns(runsDirectory(options.runs), sweep);
-    printJson(await buildReport(directory, { known, value }), reportReplacer);
+    printAnswer('report', await buildReport(directory, { known, value }), reportReplacer);
   } else await printReport(sweep, { ...options, value });
   return 0;
 }
@@ -59,7 +59,7 @@ async function reportFound(path: ViewedPath, options: ReportOptions): Promise<nu
     const { writePage } = await import('../write-page.js');
     await writePage(path.label, { ...options, ...sweep, value, objective: objective ?? null });
   } else if (options.json === true) {
-    printJson(await buildReport(path.path, { found: sweep.found, value }), reportReplacer);
+    printAnswer('report', await buildReport(path.path, { found: sweep.found, value }), reportReplacer);
   } else await printReport(path.label, { ...options, ...sweep, value });
   return 0;
 }
@@ -71,7 +71,7 @@ async function printClaims(
 ): Promise<number> {
   const known = await supervisedRuns(runsDirectory(runs), sweep);
   const found = judgedByRuns(await buildReport(directory, { known }));
-  if (json === true) printJson(claimRecords(found), reportReplacer);
+  if (json === true) printAnswer('report-claims', claimRecords(found), reportReplacer);
   else print(claimLines(found, { width: outputWidth(Infinity), ascii: ascii ?? false }));
   return 0;
 }
@@ -97,7 +97,7 @@ function replay(sweep: string, { rule, directory, runs, json, ascii, metric }: R
   const objective =
     metric === undefined ? sweepObjective(sweep, runs === undefined ? {} : { runs }) : parseObjective(metric);
   const result = wouldStop(directory, parsed, objective);
-  if (json === true) printJson(result);
+  if (json === true) printAnswer('report-would-stop', result);
   else print(wouldStopLines(result, { width: outputWidth(), ascii: ascii ?? false }));
   return 0;
 }

@@ -10,7 +10,7 @@ import { counted } from '../../text/numbers.js';
 import { withFleet } from '../open-fleet.js';
 import { existingRunsDirectory } from '../show/runs-here.js';
 import type { CommonOptions } from '../options.js';
-import { print, printJson, remark } from '../terminal.js';
+import { print, printAnswer, remark } from '../terminal.js';
 
 /** Time limit for a supervisor to exit, ms; one that takes longer is stuck, or suspended. */
 const PATIENCE_MS = 10_000;
@@ -31,7 +31,8 @@ export async function restart(options: CommonOptions & { end?: boolean }): Promi
     const runs = [...fleet.runs.values()].filter(({ state }) => goingOn.has(state)).length;
     const place = before === null ? 'there was none' : `in place of process ${before.pid}`;
     const message = `process ${now} supervises ${directory}, ${place}; ${counted(runs, 'run')} ${runs === 1 ? 'continues' : 'continue'}`;
-    if (options.json === true) printJson({ verb: 'restart', pid: now, replaced: before?.pid ?? null, runs, message });
+    if (options.json === true)
+      printAnswer('restart', { verb: 'restart', pid: now, replaced: before?.pid ?? null, runs, message });
     else print([message]);
     return Promise.resolve(0);
   });
@@ -43,7 +44,7 @@ function told(before: SupervisorLock | null, { directory, json }: { directory: s
     before === null
       ? `no supervisor of ${directory} is up here`
       : `process ${before.pid}, which supervised ${directory}, has ended; its runs continue, and the next command that needs a supervisor starts one`;
-  if (json) printJson({ verb: 'restart', pid: null, replaced: before?.pid ?? null, message });
+  if (json) printAnswer('restart', { verb: 'restart', pid: null, replaced: before?.pid ?? null, message });
   else print([message]);
   return 0;
 }

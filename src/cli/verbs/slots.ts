@@ -4,7 +4,7 @@ import { promised, withFleet } from '../open-fleet.js';
 import { type CommonOptions, type SlotFlags, type SlotOptions, wholeNumber } from '../options.js';
 import { requestedSlots } from '../slot-options.js';
 import { slotLines, slotsStatus } from '../show/slot-lines.js';
-import { outputWidth, print, printJson, remark } from '../terminal.js';
+import { outputWidth, print, printAnswer, remark } from '../terminal.js';
 
 /** `memrl-tui slots [N]`: shows or changes the slots. Running runs stay where they are. */
 export async function slots([count]: readonly string[], options: CommonOptions & SlotOptions): Promise<number> {
@@ -14,7 +14,7 @@ export async function slots([count]: readonly string[], options: CommonOptions &
   });
   return withFleet(options, async (fleet) => {
     if (Object.keys(wish).length > 0) await change(fleet, wish);
-    if (options.json === true) printJson({ ...slotsStatus(fleet.status), problem: fleet.status.problem });
+    if (options.json === true) printAnswer('slots', { ...slotsStatus(fleet.status), problem: fleet.status.problem });
     else print(slotLines(fleet.status, outputWidth()));
     return 0;
   });

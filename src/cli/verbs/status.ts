@@ -9,7 +9,7 @@ import { countsLine, leftWords, progressLine } from '../plain/progress-line.js';
 import { runsOf } from '../plain/watched-run.js';
 import { type Digest, digestJson, digestOf } from '../show/digest.js';
 import { slotLines } from '../show/slot-lines.js';
-import { outputWidth, print, printJson } from '../terminal.js';
+import { outputWidth, print, printAnswer } from '../terminal.js';
 
 /**
  * `memrl-tui status [SWEEP]`: each sweep, or one, with its state, progress and groups, and the slots; `--json` prints a list with
@@ -20,7 +20,10 @@ export async function status([sweep]: readonly string[], options: CommonOptions)
     const sweeps = knownSweeps(fleet, sweep).map((name) => fleet.sweeps.get(name)!);
     await recalled(fleet, patienceOf(options));
     if (options.json === true) {
-      printJson(sweeps.map((summary) => digestJson(digestOf(fleet, summary, options))));
+      printAnswer(
+        'status',
+        sweeps.map((summary) => digestJson(digestOf(fleet, summary, options))),
+      );
       return 0;
     }
     if (fleet.status.problem !== null) print([fleet.status.problem, '']);

@@ -2,6 +2,7 @@ import { hasEnded } from '../../base/run-words.js';
 import { timeLeft } from '../../analysis/forecast/forecast.js';
 import type { TimeRange } from '../../analysis/forecast/time-range.js';
 import type { Fleet, RunSummary } from '../../client/fleet.js';
+import { exitCodes } from '../answers/exit-codes.js';
 import { chooseRuns } from '../chosen-runs.js';
 import { patienceOf, recalled, withFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
@@ -9,10 +10,8 @@ import { countsLine, finalLine, leftWords } from '../plain/progress-line.js';
 import { isGrowing, isOver } from '../plain/watched-run.js';
 import { own } from '../ports.js';
 import { runStatus } from '../show/run-table.js';
-import { leave, print, printJson } from '../terminal.js';
+import { leave, print, printAnswer } from '../terminal.js';
 
-/** Exit code of `timeout` in the GNU core utilities. */
-const TIMED_OUT = 124;
 /** Longest delay of a timer, ms. */
 const LONGEST_MS = 2 ** 31 - 1;
 
@@ -31,11 +30,11 @@ export async function wait(words: readonly string[], options: WaitOptions): Prom
   if (inTime) return ended;
   const { runs, left } = seen.all?.() ?? { runs: [], left: null };
   const howFar = [finalLine(runs), ...leftWords(left)].join(' · ');
-  if (options.json === true) printJson({ timedOut: true, runs: runs.map(runStatus) });
+  if (options.json === true) printAnswer('wait', { timedOut: true, runs: runs.map(runStatus) });
   else print([`timed out: ${seen.all === null ? 'the supervisor has not answered' : howFar}`]);
   // The pending wait would keep the program from ending.
-  leave(TIMED_OUT);
-  return TIMED_OUT;
+  leave(exitCodes.timedOut);
+  return exitCodes.timedOut;
 }
 
 /** The present runs, and the time left until the last of them has ended; null before a supervisor has sent them. */
@@ -54,9 +53,9 @@ function waitForEnd(words: readonly string[], options: WaitOptions, seen: Seen):
     await fleet.until(() => isOver(fleet, runs()) && !sweeps.some((sweep) => isGrowing(fleet, sweep)));
     unsubscribe();
     await recalled(fleet, patienceOf(options));
-    if (options.json === true) printJson({ timedOut: false, runs: runs().map(runStatus) });
+    if (options.json === true) printAnswer('wait', { timedOut: false, runs: runs().map(runStatus) });
     else print([finalLine(runs())]);
-    return runs().every(({ state }) => state === 'done') ? 0 : 3;
+    return runs().every(({ state }) => state === 'done') ? exitCodes.done : exitCodes.undone;
   });
 }
 

@@ -62,7 +62,7 @@ function figureColumns({ figures }: Judged) {
 }
 
 /** The same for programs. */
-export function claimRecords(found: readonly Judged[]): object[] {
+export function claimRecords(found: readonly Judged[]) {
   return found.map(({ claim: { claim, document, section }, verdict, figures }) => ({
     ...{ claim, document, section, verdict },
     figures: figures.map((figure) => ({

@@ -54,6 +54,7 @@ describe('completion', () => {
     ['memrl-tui report abcd ', []],
     ['memrl-tui attach --plain o', ['other']],
     ['memrl-tui completion z', ['zsh']],
+    ['memrl-tui schema doctor-', ['doctor-metrics']],
     ['memrl-tui kill A_', ['A_s0', 'A_s1']],
     ['memrl-tui kill -y A_s0 B', ['B_s0']],
     ['memrl-tui wait ab', ['abcd']],

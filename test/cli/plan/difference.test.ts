@@ -93,8 +93,7 @@ function recorded(before: string, now: string, said: Partial<RunRecord> = {}): D
 }
 
 const planOptions = { width: 100, verbose: false, slots: [], time: null };
-const jsonOf = (found: Difference, plan: Plan) =>
-  (planJson({ difference: found, estimate: null }, plan, []) as { runs: object[] }).runs;
+const jsonOf = (found: Difference, plan: Plan) => planJson({ difference: found, estimate: null }, plan, []).runs;
 const lines = (found: Difference, leavesBroken = false) => differenceLines(found, { width: 100, leavesBroken });
 
 describe('what a launch changes of a sweep that is known', () => {

@@ -41,9 +41,9 @@ describe('the digest of a sweep', () => {
     const names = Array.from({ length: groups }, (_, n) => `group${n}`);
     const { json } = digested(manyRuns(runs, groups), names);
     expect(JSON.stringify(json, null, 2).length).toBeLessThanOrEqual(DIGEST_BYTES);
-    const { leftOut = {}, groups: told } = json as { leftOut?: Record<string, number>; groups: unknown[] };
+    const { leftOut, groups: told } = json;
     expect(told.length + (leftOut['groups'] ?? 0)).toBe(groups);
-    expect(json).toMatchObject({ version: 1, state: 'ended', counts: { failed: Math.floor(runs / 3) } });
+    expect(json).toMatchObject({ state: 'ended', counts: { failed: Math.floor(runs / 3) } });
   });
 
   it('of a small sweep is all there is, in full', () => {

@@ -1,0 +1,46 @@
+/**
+ * The schema of each `--json` answer without its version. It is the source of the answer's type, by which the compiler checks what a
+ * verb prints; `docs/json/` is made from it. No program loads it.
+ */
+import type * as z from 'zod';
+import type { Parameters } from '../../base/scalar.js';
+import { Act, Annotate, Clean, Restart } from './act-answers.js';
+import type { AnswerName } from './answer-table.js';
+import { ErrorAnswer } from './error-answer.js';
+import { Doctor, DoctorMetrics, Drain, Du, Slots } from './machine-answers.js';
+import { Plan } from './plan-answer.js';
+import { Claims, Report, WouldStop } from './report-answers.js';
+import { Event, Ls, Wait } from './run-answers.js';
+import { Best, Status } from './sweep-answers.js';
+
+export const schemas = {
+  ls: Ls,
+  status: Status,
+  best: Best,
+  du: Du,
+  wait: Wait,
+  events: Event,
+  report: Report,
+  'report-would-stop': WouldStop,
+  'report-claims': Claims,
+  plan: Plan,
+  act: Act,
+  annotate: Annotate,
+  clean: Clean,
+  slots: Slots,
+  drain: Drain,
+  restart: Restart,
+  doctor: Doctor,
+  'doctor-metrics': DoctorMetrics,
+  error: ErrorAnswer,
+} satisfies Readonly<Record<AnswerName, z.ZodObject | z.ZodArray<z.ZodObject>>>;
+
+/** What the verbs print, by name of the answer. */
+export type Answers = { readonly [Name in AnswerName]: Unchanging<z.infer<(typeof schemas)[Name]>> };
+
+/** The type of a value that its owner alone may change. Parameters may be nested without end. */
+type Unchanging<Value> = Parameters extends Value
+  ? Value
+  : Value extends readonly unknown[] | object
+    ? { readonly [Key in keyof Value]: Unchanging<Value[Key]> }
+    : Value;

@@ -1,0 +1,113 @@
+import * as z from 'zod';
+import { count, Counts, Failure, Goal, Interval, Parameters } from './facts.js';
+
+const setting = {
+  parameters: Parameters.describe('the parameters that vary in its group'),
+  median: z.number().nullable().describe('of the metric over its runs; null: it is not a finite number'),
+  interval: Interval.nullable().describe('95 % interval; null: no setting was run twice'),
+  broken: count.describe('number of its runs that diverged, collapsed or ended without a number'),
+};
+
+const Setting = z.object({
+  ...setting,
+  runs: z.array(z.string()).describe('names of its runs that have a value or are broken'),
+  tied: z.boolean().nullable().describe('whether it cannot be told apart from the best; null: unknown'),
+});
+
+const question = {
+  group: z.string().nullable().describe('null: the settings of the whole sweep are compared'),
+  metric: z.string(),
+  goal: Goal,
+  runs: count.describe('number of all runs'),
+  done: count.describe('runs that are done'),
+  pending: count.describe('runs that have not ended'),
+  silent: count.describe('runs that are done and have not written the metric'),
+};
+
+const toldApart = z
+  .boolean()
+  .nullable()
+  .describe('whether the best can be told apart from all others; null: there is no other, or none was run twice');
+
+/** The best setting of a group as `best` prints it, with all others. */
+export const GroupAnswer = z.object({
+  ...question,
+  best: Setting.nullable().describe('null: no setting has a value'),
+  runnerUp: Setting.nullable().describe('null: no second setting has a value'),
+  toldApart,
+  candidates: z.array(Setting).describe('settings with a value, the best first'),
+  broken: z.array(Setting).describe('settings most runs of which are broken'),
+  sentences: z.array(z.string()),
+});
+
+export const Best = z.array(
+  z.object({
+    sweep: z.string(),
+    ...GroupAnswer.shape,
+    read: z.boolean().describe('whether all metrics have been read'),
+  }),
+);
+
+const BriefSetting = z.object({ ...setting, n: count.describe('number of its runs that have a value or are broken') });
+
+export const BriefAnswer = z.object({
+  ...question,
+  toldApart,
+  settings: count.describe('number of settings'),
+  tied: count.describe('number of settings that may be as good as the best'),
+  best: BriefSetting.nullable().describe('null: no setting has a value'),
+  runnerUp: BriefSetting.nullable().describe('null: no second setting has a value'),
+  sentence: z.string().nullable().describe('null: nothing can be said'),
+});
+
+const Shared = z.object({
+  words: z.string(),
+  runs: count.describe('number of runs of which it is true'),
+  example: z.string().describe('name of the first of them'),
+});
+
+/** A sweep in `status`. */
+export const Status = z.array(
+  z.object({
+    sweep: z.string(),
+    state: z
+      .enum(['running', 'held', 'blocked', 'done', 'ended'])
+      .describe(
+        'held: nothing starts until a user releases it; blocked: what waits needs runs that failed, or another machine; ended: not all are done',
+      ),
+    counts: Counts,
+    problem: z.string().nullable().describe('what keeps the supervisor from working; null: nothing does'),
+    read: z.boolean().describe('whether all metrics have been read: if not, they may be missing or old'),
+    slots: z.object({
+      cpu: z.object({ slots: count, busy: count }),
+      gpus: z.array(
+        z.object({ gpu: z.string().describe('as in --gpus'), up: count.describe('runs on it'), drained: z.boolean() }),
+      ),
+    }),
+    groups: z.array(
+      z.object({
+        name: z.string(),
+        title: z.string().nullable().describe('null: the sweep file gives none'),
+        counts: Counts,
+        growsTo: count.nullable().describe('number of runs until which it gets further ones; null: it gets none'),
+      }),
+    ),
+    answers: z.array(BriefAnswer),
+    failures: z.array(
+      Failure.extend({
+        log: z
+          .array(z.string())
+          .optional()
+          .describe('last lines of the output of the example, of the first kind alone'),
+      }),
+    ),
+    waiting: z.array(Shared).describe('why runs wait or are held, the most frequent reason first'),
+    warnings: z.array(Shared),
+    etaSeconds: z.number().nullable().describe('seconds until all have ended; null: unknown'),
+    etaRange: Interval.nullable().describe('the end lies between these in eight cases of ten, seconds; null: unknown'),
+    leftOut: z
+      .record(z.string(), count)
+      .describe('number of entries that each list of this digest lacks, as it is short; empty: none does'),
+    next: z.array(z.object({ command: z.string(), why: z.string() })).describe('what to type next'),
+  }),
+);
