@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { busyLines } from './support/busy.js';
@@ -45,12 +44,10 @@ async function enter(): Promise<{ contestants: Contestant[]; absent: string[] }>
   const script = join(dist, '../bench/programs/training_steps.py');
   const torch = (threads: number) => [python, script, String(threads), JSON.stringify(plainWorkloads())];
   const older = before === undefined ? null : await olderProgram(join(dist, 'bench-before'), entry, before);
-  const relaxed = WebAssembly.validate(readFileSync(join(dist, 'kernels-relaxed.wasm')));
   const entries = [
     { name: 'this', words: [process.execPath, ours, '1', given] },
     ...(older === null ? [] : [{ name: `at ${before}`, words: [process.execPath, older, '1', given] }]),
     { name: 'this, 2 threads', words: [process.execPath, ours, '2', given], only: 'W2' as const },
-    ...(relaxed ? [{ name: 'this, relaxed', words: [process.execPath, ours, '1 relaxed', given] }] : []),
     { name: 'plain loops', words: [process.execPath, ours, 'loops', given], only: 'W1' as const },
     { name: 'PyTorch', words: torch(1), quiet: true },
     { name: 'PyTorch, 2 threads', words: torch(2), quiet: true, only: 'W2' as const },
@@ -65,7 +62,6 @@ async function enter(): Promise<{ contestants: Contestant[]; absent: string[] }>
   return {
     contestants,
     absent: [
-      ...(relaxed ? [] : [`this, relaxed: LEFT OUT, Node ${process.version} has no relaxed SIMD`]),
       ...absent.map(({ name }) => `${name}: LEFT OUT, \`${python} -c "import torch"\` does not work (BENCH_PYTHON)`),
     ],
   };

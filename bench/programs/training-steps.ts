@@ -1,5 +1,5 @@
 /**
- * Policy-gradient steps on our engine, in a process of its own: training-steps.mjs HOW WORKLOADS, where HOW is "loops", a number of threads, or "1 relaxed". Says what it computes with,
+ * Policy-gradient steps on our engine, in a process of its own: training-steps.mjs HOW WORKLOADS, where HOW is "loops" or a number of threads. Says what it computes with,
  * then for each line "W1 STEPS" the mean milliseconds of the parts of a step and of the processor, as JSON; `training_steps.py` does the same.
  *
  * Uses of an engine only what older commits have too, since it is bundled with theirs.
@@ -36,10 +36,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 
 async function open({ shape }: Workload): Promise<Engine> {
-  const [threads, relaxed] = how.split(' ');
-  const options =
-    how === 'loops' ? { kernels: loopKernels() } : { threads: Number(threads), relaxed: relaxed === 'relaxed' };
-  const engine = await createEngine(shape, options);
+  const engine = await createEngine(shape, how === 'loops' ? { kernels: loopKernels() } : { threads: Number(how) });
   await engine.loadWeights(initialWeights(shape, () => random.next()));
   return engine;
 }

@@ -6,13 +6,11 @@ import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { programOptions } from '../program-options.js';
 
-/** The kernels thrice: as they are; on memory that threads share; and there with fused products, whose bits are the processor's. */
+/** The kernels twice: as they are, and on memory that threads share. */
 const simd = ['--enable', 'simd'];
-const shared = ['--enable', 'threads', '--sharedMemory', '--maximumMemory', '65535'];
 const variants = {
   'kernels.wasm': simd,
-  'kernels-shared.wasm': [...simd, ...shared],
-  'kernels-relaxed.wasm': [...simd, '--enable', 'relaxed-simd', ...shared],
+  'kernels-shared.wasm': [...simd, '--enable', 'threads', '--sharedMemory', '--maximumMemory', '65535'],
 };
 const thread = 'kernel-thread.js';
 

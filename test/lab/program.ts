@@ -65,7 +65,7 @@ function bundledLab(): Promise<string> {
   const programs = { memrl: 'src/lab/main.ts', 'compute-thread': 'src/lab/tinker/server/compute-thread.ts' };
   return bundled('lab', programs, (folder) => {
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-    for (const kernels of ['kernels.wasm', 'kernels-shared.wasm', 'kernels-relaxed.wasm', 'kernel-thread.js']) {
+    for (const kernels of ['kernels.wasm', 'kernels-shared.wasm', 'kernel-thread.js']) {
       copyFileSync(`src/lab/engine/${kernels}`, join(folder, kernels));
     }
     cpSync('src/lab/run/warmups', join(folder, 'warmups'), { recursive: true });

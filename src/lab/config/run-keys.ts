@@ -7,7 +7,7 @@ export const runKeys = {
   engine: key(
     oneOf(engineChoices),
     'auto',
-    'what computes: our kernels (wasm; wasm-relaxed fuses products, so each processor has its own bits), TensorFlow.js (tfjs); auto: the faster of the two where TensorFlow.js has a GPU, else wasm',
+    'what computes: our kernels (wasm), TensorFlow.js (tfjs); auto: the faster of the two where TensorFlow.js has a GPU, else wasm',
   ),
   threads: key(
     orNone(int(1, 64)),

@@ -8,10 +8,9 @@ import { backendNames, openBackend, type Attempt, type BackendName } from './tfj
 import { TfjsEngine } from './tfjs/tfjs-engine.js';
 
 /**
- * What may be asked for. `wasm`: our kernels, the same bits on every machine. `wasm-relaxed`: the same with fused products, whose
- * bits are the processor's. `tfjs`: TensorFlow.js, the first that works.
+ * What may be asked for. `wasm`: our kernels, the same bits on every machine. `tfjs`: TensorFlow.js, the first backend that works.
  */
-export const engineChoices = ['auto', 'wasm', 'wasm-relaxed', 'tfjs'] as const;
+export const engineChoices = ['auto', 'wasm', 'tfjs'] as const;
 export type EngineChoice = (typeof engineChoices)[number];
 
 /** What was chosen, in words what it computes on, and why. `backend`: of TensorFlow.js; null for our kernels. */
@@ -70,7 +69,7 @@ async function ours(
   { choice, sources }: { readonly choice: Choice; readonly sources: EngineSources },
 ): Promise<Chosen> {
   const threads = wish.threads ?? usualThreads(shape, sources);
-  const engine = await createEngine(shape, { threads, relaxed: wish.engine === 'wasm-relaxed' });
+  const engine = await createEngine(shape, { threads });
   return { ...choice, on: threads === 1 ? choice.on : `${choice.on}, ${threads} threads`, threads, engine };
 }
 
@@ -113,8 +112,6 @@ function usualThreads(shape: ModelShape, { environment, cores = availableParalle
 export async function chooseBackend(wish: EngineChoice, sources: EngineSources): Promise<Choice> {
   const { environment, open = (name) => openBackend(name, { environment, load: importModule }) } = sources;
   if (wish === 'wasm') return ownKernels('engine=wasm');
-  if (wish === 'wasm-relaxed')
-    return { ...ownKernels('engine=wasm-relaxed'), on: 'our WebAssembly kernels, fused products' };
   if (wish === 'tfjs') return anyTfjs(await firstThat(isReady, backendNames, open));
   if (isWithoutGpu(environment)) return ownKernels('auto: this process was given no GPU');
   const attempts = await firstThat(isOnGpu, gpuBackends, open);

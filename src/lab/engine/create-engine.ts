@@ -8,15 +8,15 @@ import { type Compiled, threadedKernels } from './kernels/threaded-kernels.js';
 import { LlamaEngine } from './llama-engine.js';
 import { checkShape } from './model-shape.js';
 
-/** `threads`: default 1. `relaxed`: products are fused, which is faster, and whose bits are the processor's. */
-type Computing = { readonly threads?: number; readonly relaxed?: boolean };
+/** `threads`: default 1. */
+type Computing = { readonly threads?: number };
 
 /**
  * A model whose weights are all zero until `loadWeights` (see `initialWeights`), with its own memory.
  *
  * @param options.kernels A fresh set, used by no other engine; the WebAssembly ones by default.
  * @param options.keptScores Of a forward pass, for the way back; others are computed again. Tests set it.
- * @throws UserError when the shape is one the kernels cannot work with, or when products cannot be fused here.
+ * @throws UserError when the shape is one the kernels cannot work with.
  */
 export async function createEngine(
   shape: ModelShape,
@@ -28,11 +28,10 @@ export async function createEngine(
 
 /** @param options.leastWork Of a call that is computed on several threads, in multiplications; tests set it to 0. */
 export async function compiledKernels(options: Computing & { leastWork?: number } = {}): Promise<Kernels> {
-  const { threads = 1, relaxed = false, leastWork } = options;
-  if (threads === 1 && !relaxed) return wasmKernels(await compiled('kernels.wasm'));
-  const module = await compiled(relaxed ? 'kernels-relaxed.wasm' : 'kernels-shared.wasm');
-  const own = await wasmKernels(module, { shared: true, backend: relaxed ? 'wasm-relaxed' : 'wasm' });
-  if (threads === 1) return own;
+  const { threads = 1, leastWork } = options;
+  if (threads === 1) return wasmKernels(await compiled('kernels.wasm'));
+  const module = await compiled('kernels-shared.wasm');
+  const own = await wasmKernels(module, { shared: true });
   const kernels = threadedKernels(own, { pool, module, threads, leastWork });
   return { ...kernels, fresh: () => compiledKernels(options) };
 }
@@ -52,12 +51,6 @@ async function compile(file: string): Promise<WebAssembly.Module> {
   const bytes = await readFile(new URL(`./${file}`, import.meta.url)).catch((cause: unknown) => {
     throw new UserError(`The kernels have not been built: ${file} is missing.`, 'Run `npm run build`.', { cause });
   });
-  if (!WebAssembly.validate(bytes)) {
-    throw new UserError(
-      'engine=wasm-relaxed was asked for, but this Node has no fused products (relaxed SIMD).',
-      'Use Node 22 or later, or engine=wasm.',
-    );
-  }
   return WebAssembly.compile(bytes);
 }
 
@@ -65,16 +58,13 @@ async function compile(file: string): Promise<WebAssembly.Module> {
 type Instance = { heapBase(): number; packAt(address: number): void };
 
 /** The kernels of a compiled `assembly/kernels.ts`, on a heap of their own. @param options.shared As the module was compiled. */
-export async function wasmKernels(
-  module: WebAssembly.Module,
-  options: { shared?: boolean; backend?: Kernels['backend'] } = {},
-): Promise<Compiled> {
-  const { shared = false, backend = 'wasm' } = options;
+export async function wasmKernels(module: WebAssembly.Module, options: { shared?: boolean } = {}): Promise<Compiled> {
+  const { shared = false } = options;
   const heap = new Heap({ shared });
   const { exports } = await WebAssembly.instantiate(module, { env: { memory: heap.memory } });
   const kernels = exports as unknown as Omit<Compiled, 'backend' | 'heap' | 'fresh'> & Instance;
   heap.skipTo(kernels.heapBase());
   kernels.packAt(heap.allocate(kernels.packingBytes() / 4));
   // A spread, because the exports object is frozen; the functions themselves are the module's.
-  return { ...kernels, backend, heap, fresh: () => wasmKernels(module, options) };
+  return { ...kernels, backend: 'wasm', heap, fresh: () => wasmKernels(module, options) };
 }

@@ -1,14 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { UserError } from '../../../src/base/user-error.js';
 import { chooseEngine, type EngineChoice } from '../../../src/lab/engine/choose-engine.js';
-import { createEngine } from '../../../src/lab/engine/create-engine.js';
 import type { ModelShape } from '../../../src/lab/engine/engine.js';
 import { presets } from '../../../src/lab/engine/model-shape.js';
 import { backendNames, openBackend, type Attempt, type BackendName } from '../../../src/lab/engine/tfjs/backends.js';
 import { importModule } from '../../../src/base/import-module.js';
 import { TfjsEngine } from '../../../src/lab/engine/tfjs/tfjs-engine.js';
-import { groupsOf, maxDifference, trainedLookingWeights } from './models.js';
 
 const cpu = await openBackend('tfjs-cpu', { environment: {}, load: importModule });
 if (cpu.kind === 'absent') throw new Error(cpu.why);
@@ -139,34 +136,4 @@ describe('the number of threads', () => {
     expect(chosen.threads).toBe(threads);
     expect(chosen.on).toBe(`our WebAssembly kernels${threads === 1 ? '' : `, ${threads} threads`}`);
   });
-});
-
-const relaxed = readFileSync('src/lab/engine/kernels-relaxed.wasm');
-
-describe('engine=wasm-relaxed', () => {
-  it.runIf(WebAssembly.validate(relaxed))(
-    'computes the same up to rounding where Node has fused products',
-    async () => {
-      const groups = groupsOf(presets.tiny, [[8, 5, 6]]);
-      const [exact, fused] = await Promise.all(
-        [false, true].map(async (isRelaxed) => {
-          const engine = await createEngine(presets.tiny, { relaxed: isRelaxed });
-          await engine.loadWeights(trainedLookingWeights(presets.tiny));
-          return { backend: engine.backend, ...(await engine.forward(groups)) };
-        }),
-      );
-      expect(fused!.backend).toBe('wasm-relaxed');
-      expect(maxDifference(fused!.logprobs, exact!.logprobs)).toBeLessThan(1e-4);
-      expect(fused!.logprobs).not.toEqual(exact!.logprobs);
-    },
-  );
-
-  it.runIf(!WebAssembly.validate(relaxed))(
-    'is refused where Node has none, and says from which on it has',
-    async () => {
-      const refused = chooseEngine(presets.micro, { engine: 'wasm-relaxed', threads: 1 }, { environment: {} });
-      await expect(refused).rejects.toThrow(UserError);
-      await expect(refused).rejects.toThrow('relaxed SIMD');
-    },
-  );
 });

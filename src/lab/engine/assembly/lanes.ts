@@ -3,13 +3,9 @@ const ROUNDER: f32 = 12_582_912;
 
 /** Four floats at a time: what the instruction set lacks. */
 export class Lanes {
-  /**
-   * c + a·b, rounded twice: the fused instruction does not give the same bits on every processor. `kernels-relaxed.wasm` is
-   * built with it.
-   */
+  /** c + a·b, rounded twice: the fused instruction does not give the same bits on every processor. */
   @inline
   static multiplyAdd(a: v128, b: v128, c: v128): v128 {
-    if (ASC_FEATURE_RELAXED_SIMD) return f32x4.relaxed_madd(a, b, c);
     return f32x4.add(c, f32x4.mul(a, b));
   }
 

@@ -8,7 +8,7 @@ import type { Heap } from './heap.js';
  * number (its rows are padded). The bits of a row never depend on the other rows of the call.
  */
 export type Kernels = {
-  readonly backend: 'wasm' | 'wasm-relaxed' | 'loops' | 'float64';
+  readonly backend: 'wasm' | 'loops' | 'float64';
   readonly heap: Heap;
   /** Another set of this kind, on a heap of its own. */
   fresh(): Promise<Kernels>;
