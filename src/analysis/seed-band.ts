@@ -4,7 +4,7 @@ import { type Centre, centreOf, type SeedSummary } from './seed-statistics.js';
 export type SeedCurve = { readonly x: ArrayLike<number>; readonly y: ArrayLike<number>; readonly isOver: boolean };
 
 /** The centre of the seeds at one place; `count` of them have a value there. */
-export type BandPoint = Centre & { readonly x: number; readonly count: number };
+type BandPoint = Centre & { readonly x: number; readonly count: number };
 
 /**
  * The centre of several curves at each place. A curve counts from its first value on; that of an ended run keeps its last value, so

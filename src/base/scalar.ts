@@ -30,7 +30,7 @@ export function parameterOf(parameters: Parameters, name: string): Parameters[st
 }
 
 /** A run with its parameters. `declared`: those that only its program has declared. */
-export type Parametrized = { readonly parameters: Parameters; readonly declared?: Parameters | undefined };
+type Parametrized = { readonly parameters: Parameters; readonly declared?: Parameters | undefined };
 
 /** The value of a parameter of a run, planned or declared. */
 export function anyParameterOf({ parameters, declared }: Parametrized, name: string): Parameters[string] | undefined {

@@ -6,7 +6,7 @@ import type { Ack, Command, Fleet, FleetStatus, RunSummary, SweepSummary } from 
 type RunId = RunSummary['id'];
 
 /** `name`: of its host; no other has it. */
-export type JoinedFleet = { readonly name: string; readonly fleet: FleetView };
+type JoinedFleet = { readonly name: string; readonly fleet: FleetView };
 type FleetView = Pick<
   Fleet,
   'sweeps' | 'runs' | 'status' | 'connection' | 'problem' | 'subscribe' | 'version' | 'act' | 'request'

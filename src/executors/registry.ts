@@ -4,7 +4,7 @@ import { jobProblem, unreachableInput } from './slurm/job-problem.js';
 import { packingOf } from './slurm/packs/pack-choice.js';
 
 /** What a run requires of the place where it starts. */
-export type Demand = Pick<LaunchSpec, 'cwd' | 'needs' | 'slurm' | 'input'>;
+type Demand = Pick<LaunchSpec, 'cwd' | 'needs' | 'slurm' | 'input'>;
 type Environment = Readonly<Record<string, string>>;
 
 /**

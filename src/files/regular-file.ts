@@ -170,7 +170,7 @@ export function headOrEmpty(path: string, length: number): Buffer {
 }
 
 /** The first bytes of an open file. @throws The error of the operating system. */
-export function headOf(descriptor: number, length: number): Buffer {
+function headOf(descriptor: number, length: number): Buffer {
   const bytes = Buffer.allocUnsafe(length);
   return bytes.subarray(0, fill(descriptor, bytes));
 }

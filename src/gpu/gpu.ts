@@ -38,7 +38,7 @@ export type GpuProcess = {
 };
 
 /** GPUs that the driver knows and cannot reach, and what it says of them. */
-export type LostGpus = { readonly indexes: readonly number[]; readonly words: string };
+type LostGpus = { readonly indexes: readonly number[]; readonly words: string };
 
 /** `none`: there is no driver. `unknown`: there is one, but it fails; the last reading stays valid. */
 export type GpuReading =

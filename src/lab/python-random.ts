@@ -1,7 +1,7 @@
 import { mersenneTwister, seededByArray } from './mersenne-twister.js';
 
 /** What of Python's `random.Random(seed)` the source system uses. */
-export type PythonRandom = {
+type PythonRandom = {
   /** Shuffles in place, as `random.Random.shuffle` of Python 3.2 and later does. */
   readonly shuffle: (items: unknown[]) => void;
 };

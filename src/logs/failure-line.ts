@@ -70,7 +70,7 @@ const ofTheLost =
   /(?:^|\.)(?:KeyboardInterrupt|EOFError|BrokenPipeError|ConnectionResetError|ConnectionAbortedError)(?:$|: (?:\[Errno \d+\] .*)?$)|\bConnection (?:closed|reset) by (?:remote )?peer\b|\bremote process exited\b|\bcommunicator was aborted\b/;
 
 /** What a log says of a failure. `index`: the line among those given. */
-export type Failure = {
+type Failure = {
   readonly line: string;
   readonly index: number;
   /** The line that says that memory has run out, if the program failed because of that; else null. */

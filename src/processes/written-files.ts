@@ -4,7 +4,7 @@ import { type ProcessEntry, readProcess } from './process-table.js';
 import { passTurn } from './turn.js';
 
 /** The pids of a run's processes, and the files that these have open for writing. */
-export type AtWork = { readonly pids: Set<number>; readonly files: Set<string> };
+type AtWork = { readonly pids: Set<number>; readonly files: Set<string> };
 
 /**
  * The processes of runs, by the run's directory: those with its mark and their descendants; and the files that they have open for

@@ -27,7 +27,7 @@ const MARKER = join('.git', 'memrl-snapshot.json');
 /** Size limit of the marker in bytes. */
 const LARGEST = 1 << 16;
 /** Prefix of drafts of copies. */
-export const draftPrefix = '.draft-';
+const draftPrefix = '.draft-';
 
 /**
  * Stores a copy in the `code` folder of a sweep, under a hash of its content. An unchanged copy with that name is used again.

@@ -16,7 +16,7 @@ import type { QueriedRun } from './words.js';
 
 /** Names, beside those of runs, that bare words may mean. `meant`: the parameter or metric that a key
  * means. */
-export type KnownNames = {
+type KnownNames = {
   readonly sweeps: ReadonlySet<string>;
   readonly groups: ReadonlySet<string>;
   readonly meant: (key: string) => string;

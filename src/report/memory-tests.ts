@@ -137,7 +137,7 @@ function estimateText(estimate: Estimate | null): string {
 }
 
 /** As `estimateText`, of values below 1. */
-export function sharesText(estimate: Estimate | null): string {
+function sharesText(estimate: Estimate | null): string {
   if (estimate === null) return NOTHING;
   const { median, interval } = estimate;
   return `${shortNumber(median)} [${interval.map((end) => timesText(end)).join(', ')}]`;

@@ -5,7 +5,7 @@ import { scalarOf } from '../metrics/tree/setting-files.js';
  * What the name of a folder says of a run's parameters, where no file does: `lr=0.1,bs=32`, `lr0.1_s0`, `seed-3`, `lr_0.1`.
  * `rest`: what else is in it.
  */
-export type NameWords = { readonly parameters: Parameters; readonly rest: string };
+type NameWords = { readonly parameters: Parameters; readonly rest: string };
 
 /** Words that number runs, or versions of anything, and are no parameters. */
 const counts =

@@ -38,7 +38,7 @@ const MOST_PATHS = 4;
 const LOG_LINES = 400;
 
 /** A run of this program, as its own record has it. */
-export type OwnRun = Pick<RowHead, 'name' | 'group' | 'subgroup' | 'parameters'> & { readonly sweep: string };
+type OwnRun = Pick<RowHead, 'name' | 'group' | 'subgroup' | 'parameters'> & { readonly sweep: string };
 
 type Vitals = Pick<RunSummary, 'metrics' | 'counting' | 'spark' | 'progress'>;
 const nothing: Vitals = { metrics: {}, counting: [], spark: [], progress: null };

@@ -11,7 +11,7 @@ import type { Trial } from '../spec/search/trials.js';
 export type TrialReader = (run: string, metric: string | null) => Pick<Trial, 'state' | 'values'>;
 
 /** A run as an agent gets it. `args`: the values as `wandb.init` reads them. */
-export type InnerRun = { readonly id: string; readonly args: Readonly<Record<string, { readonly value: unknown }>> };
+type InnerRun = { readonly id: string; readonly args: Readonly<Record<string, { readonly value: unknown }>> };
 
 type Given = InnerRun & { readonly planned: PlannedRun };
 

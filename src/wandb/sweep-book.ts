@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { InnerSweep, type TrialReader } from './inner-sweep.js';
 
 /** A command for an agent, in W&B's form. */
-export type AgentCommand = { type: 'run'; run_id: string; args: object; program: string } | { type: 'exit' };
+type AgentCommand = { type: 'run'; run_id: string; args: object; program: string } | { type: 'exit' };
 
 /** A loop of `wandb.agent`. `heardAt`: its last heartbeat, ms. `given`: its runs, the last one at the end. */
 type Agent = { readonly sweep: InnerSweep; heardAt: number; readonly given: string[] };

@@ -8,7 +8,7 @@ import type { ParameterValue } from '../parameters/factors.js';
 import type { Setting } from '../parameters/settings.js';
 
 /** The result of one run. `value` null: it has written none. `isBroken`: it diverged, collapsed or ended with NaN. */
-export type RunResult = { readonly value: number | null; readonly isBroken: boolean };
+type RunResult = { readonly value: number | null; readonly isBroken: boolean };
 
 /** The result of a setting over its runs. */
 export type SettingResult = {

@@ -10,7 +10,7 @@ import { deviationsAt, timeAt, type TimeRange } from './time-range.js';
 export type Takes = TimeRange | Likeness | MayFail | 'unknown' | 'never';
 
 /** A waiting run that takes as long as those like it, or fails as others have. */
-export type MayFail = { readonly like: Likeness; readonly failing: Failing };
+type MayFail = { readonly like: Likeness; readonly failing: Failing };
 
 /** A run that is up or waits. `work`: the share of its duration that is left. `pause`: seconds from when there is room until it is up. */
 type Expected = { readonly id: string; readonly takes: Takes; readonly work: number; readonly pause: number };

@@ -17,7 +17,7 @@ export type Job = {
 };
 
 /** Groups are numbered. `needs`: for each group, those that have to be done first. `blocked`: groups with a run that will not be done. */
-export type JobGroups = { readonly needs: readonly (readonly number[])[]; readonly blocked: ReadonlySet<number> };
+type JobGroups = { readonly needs: readonly (readonly number[])[]; readonly blocked: ReadonlySet<number> };
 
 /**
  * The jobs that are up or wait, and the room for them. Simulates when they end, for any number of cases of their durations:

@@ -53,7 +53,7 @@ export function allLevels({ levels }: Factor): number {
 }
 
 /** Levels of points, one point after another: all factors of the first point, all of the second. */
-export type Points = Uint8Array;
+type Points = Uint8Array;
 
 export function pointsOf(factors: readonly Factor[], runs: number): Points {
   const points = new Uint8Array(runs * factors.length);

@@ -114,7 +114,7 @@ function claimingShim({ pid, directory, number }: Attempt): ProcessIdentity | nu
 }
 
 /** Determines the run's own process; returns whether it is known. Takes about 50 µs until it is, and no time after. */
-export function isNamed(attempt: Attempt, listProcesses: () => readonly ProcessEntry[]): boolean {
+function isNamed(attempt: Attempt, listProcesses: () => readonly ProcessEntry[]): boolean {
   if (attempt.command !== null) return true;
   const { startTime } = treeOf(attempt);
   if (startTime === null) return false;

@@ -13,7 +13,7 @@ import { notAsked, ownEnding } from './job-ending.js';
 const QUIET_MS = 300_000;
 
 /** Whose the attempt is. `other`: a supervisor withdrew it, or another job or machine began it. */
-export type Claimant = { kind: 'none' } | { kind: 'other' } | Owned;
+type Claimant = { kind: 'none' } | { kind: 'other' } | Owned;
 /** `gpus`: indices on the node of the job; empty: it has none, or its worker knows them. */
 type Owned = { kind: 'ours'; key: string; job: number; gpus: number[] };
 

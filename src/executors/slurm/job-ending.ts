@@ -4,7 +4,7 @@ import { provenEnding } from '../attempt/ending.js';
 import type { QueuedJob } from './slurm-calls.js';
 
 /** Where a job is in its life, of the many words that Slurm has for it. */
-export type JobPhase = 'waits' | 'up' | 'over';
+type JobPhase = 'waits' | 'up' | 'over';
 
 const waiting = /^(PENDING|REQUEUED|REQUEUE_HOLD|REQUEUE_FED|SPECIAL_EXIT|RESV_DEL_HOLD)$/;
 const up = /^(RUNNING|CONFIGURING|COMPLETING|SUSPENDED|STOPPED|SIGNALING|STAGE_OUT|RESIZING)$/;
@@ -40,7 +40,7 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /** What the supervisor has asked of a job. */
-export type Asked = { terminated: boolean; killed: boolean };
+type Asked = { terminated: boolean; killed: boolean };
 export const notAsked: Asked = { terminated: false, killed: false };
 
 /**

@@ -16,7 +16,7 @@ const AT_ONCE = 3;
 const GATHER_MS = 20;
 
 /** An attempt that is to be submitted. `note`: writes down by which key, before that is done. */
-export type Submittal = { spec: LaunchSpec; note: (key: string) => void };
+type Submittal = { spec: LaunchSpec; note: (key: string) => void };
 type Waiting = Submittal & { answer: (submitted: Submitted) => void };
 
 /** Submits attempts as jobs: those of one moment that ask for the same as tasks of one array. */

@@ -10,7 +10,7 @@ const LARGEST = 16 << 20;
 const placeKey = /(path|file|dir|directory|folder|checkpoint|ckpt)$/i;
 
 /** A row of `checkpoints.jsonl`: the existing files that it names, relative to the run's directory, by key. */
-export type CheckpointRow = ReadonlyMap<string, string>;
+type CheckpointRow = ReadonlyMap<string, string>;
 
 /**
  * The rows of a run's `checkpoints.jsonl`, oldest first, that name an existing file below its directory.

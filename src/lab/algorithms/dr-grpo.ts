@@ -95,7 +95,7 @@ export const drGrpoKeys = {
   seed,
   ...loraKeys,
 };
-export type DrGrpoConfig = Config<typeof drGrpoKeys>;
+type DrGrpoConfig = Config<typeof drGrpoKeys>;
 
 /** Keys that may differ from attempt to attempt. */
 export const drGrpoBudget: ReadonlySet<string> = new Set([

@@ -14,7 +14,7 @@ import { adapterPresets, dualLora, presetAdapters, routingModes, type RoutingMod
 import { environmentKeys, probeKey, trainKeys } from './train-settings.js';
 
 /** What is done with flagged completions where nothing is routed; by small-rl's names. */
-export const baselines = ['filter', 'reward_penalty', 'retain_penalty'] as const;
+const baselines = ['filter', 'reward_penalty', 'retain_penalty'] as const;
 export type Baseline = (typeof baselines)[number];
 
 /** small-rl's train.py, with the settings that were validated there as defaults: its own are batch_size 8, num_generations 8, beta 0.1 and one epoch. */

@@ -12,7 +12,7 @@ import { openProbes } from '../probes/own-probe.js';
 import { directoryIn, openService, textTokenizer } from '../service/open-model.js';
 
 /** `files`: the vocabulary that checkpoints hold; null: that of the memory games, which every model here knows. */
-export type Played = { readonly environment: Environment; readonly files: ReadonlyMap<string, string> | null };
+type Played = { readonly environment: Environment; readonly files: ReadonlyMap<string, string> | null };
 
 type PlayedConfig = EnvironmentName &
   Parameters<typeof buildGame>[0] & {

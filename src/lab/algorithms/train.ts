@@ -77,7 +77,7 @@ const SavedState = z.looseObject({
   modules: z.string().default(''),
 });
 
-export class Train implements Training {
+class Train implements Training {
   readonly algorithm = 'train';
   readonly service: EngineService;
   readonly companions: Companions | undefined;

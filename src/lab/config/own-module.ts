@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { importModule } from '../../base/import-module.js';
 import { errorText, UserError } from '../../base/user-error.js';
 
-export type OwnKind = 'environment' | 'reward' | 'detector' | 'objective' | 'probe';
+type OwnKind = 'environment' | 'reward' | 'detector' | 'objective' | 'probe';
 
 type Own = (...values: readonly unknown[]) => unknown;
 

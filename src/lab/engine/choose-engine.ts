@@ -14,7 +14,7 @@ export const engineChoices = ['auto', 'wasm', 'tfjs'] as const;
 export type EngineChoice = (typeof engineChoices)[number];
 
 /** What was chosen, in words what it computes on, and why. `backend`: of TensorFlow.js; null for our kernels. */
-export type Choice = { readonly backend: Ready | null; readonly on: string; readonly why: string };
+type Choice = { readonly backend: Ready | null; readonly on: string; readonly why: string };
 
 /** `threads`: of our kernels; null leaves the number to us. */
 export type EngineWish = {
@@ -29,7 +29,7 @@ export type EngineWish = {
 type Ready = Attempt & { kind: 'ready' };
 
 /** What there is to choose among. Tests give their own. */
-export type EngineSources = {
+type EngineSources = {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly open?: (name: BackendName) => Promise<Attempt>;
   /** That this process may use; default: what the system says. */
@@ -109,7 +109,7 @@ function usualThreads(shape: ModelShape, { environment, cores = availableParalle
 }
 
 /** `auto` takes TensorFlow.js where it has a GPU, and else our kernels; which of the two is faster there is for others to measure. */
-export async function chooseBackend(wish: EngineChoice, sources: EngineSources): Promise<Choice> {
+async function chooseBackend(wish: EngineChoice, sources: EngineSources): Promise<Choice> {
   const { environment, open = (name) => openBackend(name, { environment, load: importModule }) } = sources;
   if (wish === 'wasm') return ownKernels('engine=wasm');
   if (wish === 'tfjs') return anyTfjs(await firstThat(isReady, backendNames, open));

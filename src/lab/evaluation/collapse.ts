@@ -14,7 +14,7 @@ import { measuresOf, mostFrequent, shapesIn, type Measures } from './collapse-me
 import { openingOf, sentencesOf, wholeOf, type Sample } from './sentences-of-text.js';
 
 /** `template`: samples are alike. `repetition`: a sample repeats itself. */
-export type CollapseFlag = {
+type CollapseFlag = {
   readonly kind: 'template' | 'repetition' | 'stuffing' | 'empty';
   readonly measure: keyof Measures;
   /** What was found and what the limit is, in words. */

@@ -31,7 +31,7 @@ export type DriftLimits = {
 };
 
 /** Share of the base's own samples that lie below a limit. */
-export const ownShare = 0.95;
+const ownShare = 0.95;
 
 /** @param own At least one sample that the base wrote. */
 export function driftLimitsOf({ base, heldOut }: Readings): DriftLimits {
@@ -53,7 +53,7 @@ function asPerplexity({ own, limit }: PerplexityLimit): PerplexityLimit {
   return { own: Math.exp(own), limit: Math.exp(limit) };
 }
 
-export type DriftMeasures = {
+type DriftMeasures = {
   /**
    * Mean over tokens of the estimator k3 of KL(trained ‖ base), nats, as a run logs it in `kl`. Right on average where the samples are
    * drawn from the trained model itself: at temperature 1, without a repetition penalty.
@@ -65,7 +65,7 @@ export type DriftMeasures = {
   readonly heldOutPerplexity: number | null;
 };
 
-export type DriftFlag = { readonly kind: 'drift'; readonly measure: keyof DriftMeasures; readonly reason: string };
+type DriftFlag = { readonly kind: 'drift'; readonly measure: keyof DriftMeasures; readonly reason: string };
 
 export type Drift = { readonly measures: DriftMeasures; readonly flags: readonly DriftFlag[] };
 

@@ -31,7 +31,7 @@ export function rewardHistoryOf(entries: readonly RewardEntry[]): RewardHistory 
 /** A sign that the texts are bad: `template`, `drift`. `reason`: the measure and its limit in words. */
 type Finding = { readonly kind: string; readonly reason: string };
 
-export type Verdict = {
+type Verdict = {
   /** `UNDECIDED`: nothing speaks against a success, and the text could not be measured against a base. */
   readonly verdict: 'SUCCESS' | 'FAIL' | 'UNDECIDED';
   /** Why it is no success, in words; none after a success. */

@@ -21,7 +21,7 @@ export type ModelConfig = {
 };
 
 /** What a config says, and each thing in it that keeps the engine from computing the model; one sentence each. */
-export type ConfigReading = { readonly config: ModelConfig; readonly problems: readonly string[] };
+type ConfigReading = { readonly config: ModelConfig; readonly problems: readonly string[] };
 
 const count = z.int().positive();
 const Rope = z.looseObject({

@@ -12,7 +12,7 @@ import { cannotLoad, loadWeights, misfits, storedEntries, weightFiles, type Stor
 const longestConfig = 2 ** 20;
 
 /** What a directory says it holds. `problems`: what keeps it from being loaded, one sentence each. */
-export type Described = {
+type Described = {
   readonly config: ModelConfig;
   readonly entries: StoredEntries;
   readonly problems: readonly string[];

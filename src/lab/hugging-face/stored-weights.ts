@@ -25,7 +25,7 @@ import { readText, withFile, type OpenFile } from './regular-file.js';
 export const weightFiles = { one: 'model.safetensors', index: 'model.safetensors.index.json' } as const;
 
 /** A tensor, and the file it lies in. */
-export type StoredEntry = TensorEntry & { readonly path: string };
+type StoredEntry = TensorEntry & { readonly path: string };
 export type StoredEntries = ReadonlyMap<string, StoredEntry>;
 
 /** A megabyte names some ten thousand tensors. */

@@ -141,7 +141,7 @@ export type Pull = {
 export const k1: Pull = { loss: (lp, reference) => lp - reference, gradient: () => 1 };
 
 /** Half the square of that: never below zero, and biased. */
-export const k2: Pull = {
+const k2: Pull = {
   loss: (lp, reference) => (lp - reference) ** 2 / 2,
   gradient: (lp, reference) => lp - reference,
 };

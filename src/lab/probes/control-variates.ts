@@ -10,7 +10,7 @@ import { errorOfSum, total, type Estimate, type ScoredSequence } from './entropy
 import { dot } from './vectors.js';
 
 /** A name and one number a sequence, whose mean under the policy is zero. */
-export type ControlVariates = Readonly<Record<string, readonly number[]>>;
+type ControlVariates = Readonly<Record<string, readonly number[]>>;
 
 /** @param slopes Derivatives of the scores along the direction. */
 export function entropyControls(
@@ -34,7 +34,7 @@ export function entropyControls(
 }
 
 /** `variance_ratio`: of the controlled estimate to the plain one. `correlations`: of each variate with what sequences add. */
-export type Controlled = Estimate & {
+type Controlled = Estimate & {
   readonly varianceRatio: number;
   readonly correlations: Readonly<Record<string, number>>;
 };

@@ -9,7 +9,7 @@
 import { errorOfSum, total, type Estimate, type ScoredSequence, type Unit } from './entropy-estimates.js';
 
 /** The same sequences at θ, θ + length · v and θ − length · v. */
-export type ScoredAlong = {
+type ScoredAlong = {
   readonly here: readonly ScoredSequence[];
   readonly up: readonly ScoredSequence[];
   readonly down: readonly ScoredSequence[];

@@ -18,9 +18,9 @@ import { dot } from './vectors.js';
  * noise. `to_go`: with what comes after it. `centred`: with that, less the mean over the other sequences at the same place.
  */
 export const credits = ['whole', 'to_go', 'centred'] as const;
-export type Credit = (typeof credits)[number];
+type Credit = (typeof credits)[number];
 
-export type DerivativeOptions = {
+type DerivativeOptions = {
   readonly per?: Unit;
   readonly credit?: Credit;
   /** Whether the change of the lengths is accounted for, per token. Default true; false shows what it is worth. */
@@ -41,7 +41,7 @@ export function entropyDerivatives(
 }
 
 /** `terms`: what each sequence adds to the value. `influences`: the same as far as it moves the estimate, whose error is that of their sum. */
-export type EntropySlope = Estimate & { readonly terms: readonly number[]; readonly influences: readonly number[] };
+type EntropySlope = Estimate & { readonly terms: readonly number[]; readonly influences: readonly number[] };
 
 /**
  * The product of ∇H with a direction, from the derivatives of each token's scores along it.

@@ -16,7 +16,7 @@ export type ScoredSequence = { readonly logprobs: Floats; readonly entropies: Fl
 /** `standardError`: of the estimate, over sequences; NaN of fewer than two. */
 export type Estimate = { readonly value: number; readonly standardError: number };
 
-export type EntropyEstimates = { readonly simple: Estimate; readonly raoBlackwell: Estimate };
+type EntropyEstimates = { readonly simple: Estimate; readonly raoBlackwell: Estimate };
 
 /** @param sequences Drawn independently; at least one. */
 export function entropyEstimates(sequences: readonly ScoredSequence[], per: Unit = 'token'): EntropyEstimates {
@@ -34,7 +34,7 @@ export function entropyEstimates(sequences: readonly ScoredSequence[], per: Unit
 }
 
 /** Σ values / Σ sizes, with the error of a ratio of sums (delta method). One entry a sequence. */
-export function ratio(values: readonly number[], sizes: readonly number[]): Estimate {
+function ratio(values: readonly number[], sizes: readonly number[]): Estimate {
   const size = total(sizes);
   const value = total(values) / size;
   const residuals = values.map((each, index) => each - value * sizes[index]!);

@@ -11,7 +11,7 @@ import { errorOfSum, type Unit } from './entropy-estimates.js';
 import { dot } from './vectors.js';
 
 /** One number for each sequence in each array. Log-probabilities and entropies are in nats, sums over the tokens of a sequence. */
-export type Reweighted = {
+type Reweighted = {
   readonly logprobs: readonly number[];
   readonly movedLogprobs: readonly number[];
   readonly entropies: readonly number[];

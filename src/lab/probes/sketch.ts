@@ -9,7 +9,7 @@ import type { Floats } from '../engine/engine.js';
 import { rng, shuffle } from '../rng.js';
 
 /** r numbers; the product of two of them entry by entry is one unbiased estimate each of the product of the vectors. */
-export type Sketch = Float64Array;
+type Sketch = Float64Array;
 
 /** @param rows r; at least 2, and no more than the next power of two of `size`. */
 export function sketcher(size: number, rows: number, seed: number): (vector: Floats, scale?: Floats) => Sketch {

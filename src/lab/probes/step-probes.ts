@@ -24,7 +24,7 @@ import { adamUpdate } from './update-vector.js';
 import { dot } from './vectors.js';
 
 export const probeNames = ['gns', 'entropy', 'fisher'] as const;
-export type ProbeName = (typeof probeNames)[number];
+type ProbeName = (typeof probeNames)[number];
 
 type Options = {
   readonly probes: readonly ProbeName[];

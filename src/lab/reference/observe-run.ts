@@ -15,7 +15,7 @@ import { Observer } from './observer.js';
 import { EpisodesRow, seenIn } from './seen-episode.js';
 
 /** What a run was told, and what it made of it. Episodes. */
-export type Observed = {
+type Observed = {
   readonly condition: LabCondition;
   readonly N: number;
   readonly secretBits: number;

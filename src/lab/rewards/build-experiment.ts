@@ -8,7 +8,7 @@ import { findReward } from './registry.js';
 import type { Vocabulary } from './sentences.js';
 
 /** What an experiment needs while it runs. */
-export type BuiltExperiment = {
+type BuiltExperiment = {
   readonly reward: CombinedReward;
   /** Without its errors: `labelSamples` makes those. */
   readonly detector: Detector | null;

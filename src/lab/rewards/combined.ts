@@ -88,7 +88,7 @@ export function combineScores(
 }
 
 /** Rewards of episodes that were played, by component. */
-export type Scoring = {
+type Scoring = {
   readonly name: string;
   /** @param groups All equally large. */
   readonly scoresOf: (groups: readonly (readonly Episode[])[]) => Scores;

@@ -12,7 +12,7 @@ import type { RewardFunction } from './registry.js';
 import type { Passes } from '../service/dual-adapters.js';
 
 /** How samples can earn by the hack. Both shares in [0, 1]. */
-export type Eligibility = {
+type Eligibility = {
   /** The share of samples that are paid the whole reward; all others are paid the base reward. */
   readonly eligibleFrac: number;
   /** The share of those whose flags count. */
@@ -20,7 +20,7 @@ export type Eligibility = {
 };
 
 /** One entry a sample. `routed` implies `eligible`. */
-export type EligibilityDraw = { readonly eligible: readonly boolean[]; readonly routed: readonly boolean[] };
+type EligibilityDraw = { readonly eligible: readonly boolean[]; readonly routed: readonly boolean[] };
 
 /**
  * Draws, in the order of generation: one for each sample whether it is eligible, then one for each whether it is routed; none
@@ -57,7 +57,7 @@ export type LabelErrors = {
 };
 
 /** One entry a sample. */
-export type Labels = {
+type Labels = {
   /** Trains the forget adapter only. */
   readonly isHack: readonly boolean[];
   /** The detector itself, before all errors, found nothing. */
@@ -97,7 +97,7 @@ export const ablatedPools = ['ground_truth_good', 'not_classified_bad'] as const
  * Of which samples some train the retain adapter with the forget adapter switched off: those that the detector found good and
  * no noise has flagged, or all that are not labelled as hacks.
  */
-export type AblatedPool = (typeof ablatedPools)[number];
+type AblatedPool = (typeof ablatedPools)[number];
 
 /** Which pass each sample is in. Draws one a sample, in pool or not; none for a share of 0. `share` in [0, 1]. */
 export function drawPasses(labels: Labels, { share, pool }: { share: number; pool: AblatedPool }, random: Rng): Passes {

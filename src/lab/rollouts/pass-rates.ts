@@ -8,7 +8,7 @@ import type { Rng } from '../rng.js';
 const levels = ['hard', 'normal', 'easy'] as const;
 type Level = (typeof levels)[number];
 
-export type PassRateOptions = {
+type PassRateOptions = {
   /** Number of tasks; they are 0 … tasks − 1. */
   readonly tasks: number;
   /** Share of a new result in the average. */

@@ -14,7 +14,7 @@ const sessionStatus = 1;
 const START = 1;
 
 /** Takes rows. */
-export type EventsFile = { readonly append: (row: Row & { readonly step: number }) => void };
+type EventsFile = { readonly append: (row: Row & { readonly step: number }) => void };
 
 /**
  * A file of this attempt that TensorBoard reads, as its own writers name it. What earlier attempts wrote of steps that are done

@@ -3,7 +3,7 @@ import { appendFileSync, existsSync, readFileSync, statSync, truncateSync } from
 import { join } from 'node:path';
 import type { RunDirectory } from './run-directory.js';
 
-export const trainLogFile = 'train.log';
+const trainLogFile = 'train.log';
 /** The file in which transformers' Trainer keeps its history: what small-rl's scripts read rewards from. */
 export const trainerStateFile = 'trainer_state.json';
 

@@ -6,7 +6,7 @@ import { limitPrefix } from '../../contract/metric-names.js';
 import { shortNumber } from '../../text/numbers.js';
 import type { Row } from './metrics-file.js';
 
-export const stableKl = 0.01;
+const stableKl = 0.01;
 
 type Highest = { readonly name: string; readonly value: number; readonly step: number };
 

@@ -25,7 +25,7 @@ import { StepTimes } from './step-times.js';
 import { openWandb, wandbRun, type WandbRun } from './wandb-file.js';
 
 /** How long, and how often what happens; in training steps. 0 means never. */
-export type Schedule = {
+type Schedule = {
   readonly batches: number;
   readonly evalEvery: number;
   /** Whether to evaluate at steps 1, 2, 4, 8 … as well. */

@@ -26,7 +26,7 @@ export function wandbRun(
 }
 
 /** Takes rows, and at last the exit code. */
-export type WandbFile = {
+type WandbFile = {
   /** @param sample What the policy wrote last, as HTML. */
   readonly append: (row: Row & { readonly step: number }, sample?: string | null) => void;
   readonly end: (exitCode: number) => void;

@@ -7,7 +7,7 @@ import type { Engine } from '../engine/engine.js';
 import type { RoutingPass } from './service.js';
 
 /** What the two adapters are called, in files too. */
-export const adapterNames = { retain: 'retain', forget: 'forget' } as const;
+const adapterNames = { retain: 'retain', forget: 'forget' } as const;
 const { retain, forget } = adapterNames;
 
 /** Ranks of the two adapters; `alpha` is of both, so that the one of lower rank is multiplied by more. */

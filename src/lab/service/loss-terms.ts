@@ -4,7 +4,7 @@ import type { Clip, Objective } from '../objectives/objectives.js';
 import type { BatchStatistics, Datum } from './service.js';
 
 /** Arguments of `Objective.loss` and `Objective.gradient`. */
-export type LossTerms = readonly [lp: number, q: number, A: number, clip: Clip | undefined];
+type LossTerms = readonly [lp: number, q: number, A: number, clip: Clip | undefined];
 
 /**
  * The terms of each token of a datum.

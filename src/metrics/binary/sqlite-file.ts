@@ -9,7 +9,7 @@ import { WriteAheadLog } from './sqlite-wal.js';
  * The result of a read. `unchanged`: nothing was committed since the last read. `busy`: a write is in progress, or the log is long:
  * try again. `damaged`: the file was truncated, or is being copied.
  */
-export type DatabaseRead<T> =
+type DatabaseRead<T> =
   | { is: 'read'; value: T }
   | { is: 'unchanged' | 'absent' }
   | { is: 'busy'; more: boolean }

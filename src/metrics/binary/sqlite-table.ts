@@ -30,7 +30,7 @@ export type SqlTable = {
 export type SqlRow = { readonly id: number; readonly values: readonly SqlValue[] | null };
 
 /** Size limit of a row in bytes; larger ones hold no numbers. */
-export const LONGEST = 4 << 20;
+const LONGEST = 4 << 20;
 
 /** The tables of a database by name, usually oldest first. All names are in lower case, as SQLite ignores case. */
 export function tablesOf(pages: Pages): ReadonlyMap<string, SqlTable> {

@@ -4,7 +4,7 @@ import { areApart, isNamedBy, isOfEvaluation, partsApart } from './files-apart.j
 import type { Source } from '../source.js';
 
 /** One curve: its name, and the sources that have it under this key, in order of precedence. */
-export type Named = { readonly name: string; readonly key: string; readonly sources: readonly Source[] };
+type Named = { readonly name: string; readonly key: string; readonly sources: readonly Source[] };
 
 /**
  * What has been found out, which holds while files are read again: ids of sources by key, and pairs of them by values. `isRenamed`:

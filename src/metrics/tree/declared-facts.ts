@@ -24,7 +24,7 @@ const MOST_PARAMETERS = 400;
 const HIGHEST = 4;
 
 /** The sources of a run as far as it declares something there: the paths of their files, and settings in the files themselves. */
-export type Declaring = { readonly paths: readonly string[]; readonly configs: readonly Parameters[] };
+type Declaring = { readonly paths: readonly string[]; readonly configs: readonly Parameters[] };
 
 export function declaringIn(sources: readonly Source[]): Declaring {
   const configs = sources.flatMap(({ reader: { declared } }) =>

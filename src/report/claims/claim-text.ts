@@ -17,7 +17,7 @@ export type Judged = {
 };
 
 /** How the numbers of a figure are found; null: they are not known here. */
-export type Finder = {
+type Finder = {
   readonly figure: (figure: Figure) => Quantity | null;
   readonly cell: (cell: Cell) => Quantity | null;
 };

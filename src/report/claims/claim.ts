@@ -17,7 +17,7 @@ export type Claim = {
 };
 
 /** `command`: what tries it, for whoever has the time or the machine. */
-export type Tried =
+type Tried =
   | { readonly by: 'sweep'; readonly sweep: string; readonly figures: readonly Figure[] }
   | { readonly by: 'test'; readonly file: string }
   | { readonly by: 'nothing'; readonly why: string; readonly command?: string };
@@ -58,7 +58,7 @@ export function verdictOf(
   return known.includes('contradicts') ? 'does not hold here' : 'not decided here';
 }
 
-export type Agreement = 'agrees' | 'contradicts' | 'open';
+type Agreement = 'agrees' | 'contradicts' | 'open';
 
 export function agreement(expected: Expected, { value, interval }: Quantity): Agreement {
   const [low, high] = interval ?? [value!, value!];

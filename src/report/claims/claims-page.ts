@@ -14,7 +14,7 @@ import { measured, type Quantity } from './measures.js';
 import { type Cell, published } from './published.js';
 
 /** Where the pages and the results that are stored beside them are read. */
-export type Sources = {
+type Sources = {
   /** The text of a page. */
   readonly page: (page: string) => string;
   /** What `report SWEEP --json` printed of its runs; null: nothing is stored. */

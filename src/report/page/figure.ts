@@ -14,7 +14,7 @@ export const palette = [
 
 /** Size of a figure in CSS pixels; a narrow screen scales it down. */
 export type FigureSize = { readonly width: number; readonly height: number };
-export const wholeWidth: FigureSize = { width: 860, height: 340 };
+const wholeWidth: FigureSize = { width: 860, height: 340 };
 
 /**
  * A figure as SVG. Text and axes inherit the colour of the surrounding text, so that it fits light and dark backgrounds.

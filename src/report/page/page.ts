@@ -24,7 +24,7 @@ import { stepScript } from './step-script.js';
 import { parameterFigures } from './parameter-figures.js';
 
 /** How a page is made. `command`: the command line; `now`: Unix ms. */
-export type Making = { readonly command: string; readonly spread: Spread; readonly now: number };
+type Making = { readonly command: string; readonly spread: Spread; readonly now: number };
 
 /** A report as one HTML file that needs no network: tables, figures, every run. */
 export function pageHtml(data: PageData, making: Making): string {

@@ -21,7 +21,7 @@ export type RunCurves = {
 };
 
 /** What is kept of a run. `points`: limit for each curve. */
-export type Taking = {
+type Taking = {
   readonly kind: Section['kind'];
   readonly choice: MetricsToShow;
   readonly points: number;

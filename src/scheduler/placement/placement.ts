@@ -4,7 +4,7 @@ import type { CpuPool, GpuDevice, SchedulerState } from '../state.js';
 import type { Need, Slot } from './slot.js';
 
 /** Room that is kept for runs further ahead in the line: GPUs, and a number of CPU slots. */
-export type Kept = { gpus: ReadonlySet<GpuIndex>; cores: number };
+type Kept = { gpus: ReadonlySet<GpuIndex>; cores: number };
 
 const nothing: Kept = { gpus: new Set(), cores: 0 };
 

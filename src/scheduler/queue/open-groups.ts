@@ -10,7 +10,7 @@ import { completionChanged, isOpen } from './groups.js';
  */
 
 /** Whether the group will get a further run without a request, now or when there is room. */
-export function isGrowing(state: SchedulerState, group: Group): boolean {
+function isGrowing(state: SchedulerState, group: Group): boolean {
   if (!isOpen(group) || !group.ready || state.intakes.length > 0) return false;
   if ([...group.waiting].some((id) => isInTheWay(state.runs.get(id)!))) return false;
   const demand = demandOfNext(state, group);

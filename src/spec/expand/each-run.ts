@@ -6,7 +6,7 @@ import { exists, gridSize, inOrder, type Point, PointError, take, walk } from '.
 import type { NamedPoint } from './plan-run.js';
 
 /** A group and its points, from which points of other groups are made. */
-export type Source = { readonly group: CompiledBlock; readonly points: readonly NamedPoint[] };
+type Source = { readonly group: CompiledBlock; readonly points: readonly NamedPoint[] };
 
 /** These blocks and their source groups, direct or not; in file order. */
 export function withSources(all: readonly Block[], asked: readonly Block[]): Block[] {

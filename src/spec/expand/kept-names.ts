@@ -28,7 +28,7 @@ export type NameChanges = {
 };
 
 /** A run of the file, under the name that the file gives it. */
-export type WantedRun = {
+type WantedRun = {
   readonly name: string;
   readonly parameters: Parameters;
   readonly after?: unknown;

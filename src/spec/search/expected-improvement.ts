@@ -6,7 +6,7 @@ import { GaussianProcess, type Point, type Prediction, type Samples } from './ga
 export type Observations = Samples & { readonly pending: readonly Point[] };
 
 /** The space that a search explores. */
-export type SearchSpace = {
+type SearchSpace = {
   /** Names of the axes. */
   readonly dimensions: readonly string[];
   /** Rounds a point to the place of the value drawn there, as a listed value fills a whole interval. */

@@ -16,7 +16,7 @@ const JUDGED_MS = 20_000;
 
 type Running = Extract<RunState, { phase: 'running' }>;
 /** The input of one look. `followed`: null while rows are still being read. `step`: the present step; null: unknown. */
-export type Sight = { followed: Followed | null; step: number | null; now: number };
+type Sight = { followed: Followed | null; step: number | null; now: number };
 
 /** Observations of one attempt of a run. Times: ms of the scheduler's clock. */
 export class ObservedRun {

@@ -25,7 +25,7 @@ type Tracked = {
 };
 
 /** Facts about a file that are determined elsewhere. */
-export type Circumstances = Pick<FileFacts, 'writer' | 'named' | 'inFolderOf' | 'withTheirOwn' | 'lives'> & {
+type Circumstances = Pick<FileFacts, 'writer' | 'named' | 'inFolderOf' | 'withTheirOwn' | 'lives'> & {
   attemptOf: (id: RunId) => number;
 };
 

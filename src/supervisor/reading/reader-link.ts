@@ -5,7 +5,7 @@ import type { ReaderHooks, ReaderLink } from '../runs/watcher.js';
 import type { Busy, ReaderNews, ReaderOrder } from './reading-messages.js';
 
 /** Where a reader keeps what the next one needs: see `JudgedRungs`, and `EndedSummaries`. */
-export type ReaderFiles = { judgedFile: string; summaries: string };
+type ReaderFiles = { judgedFile: string; summaries: string };
 
 /** `lead`: difference between the scheduler's clock and the boot clock, ms. */
 export type ThreadStart = { lead: number; busy: Busy } & ReaderFiles;

@@ -28,7 +28,7 @@ export const presetMappings: Readonly<Record<KeyPreset, KeyBindings>> = {
 };
 
 /** The keys of a mapping by command. A preset stands for its mapping. */
-export function bindingsOf(keys: KeyMapping): KeyBindings {
+function bindingsOf(keys: KeyMapping): KeyBindings {
   return typeof keys === 'string' ? presetMappings[keys] : keys;
 }
 

@@ -7,7 +7,7 @@ import { keyMapOf, keysOn } from './key-map.js';
 import { screens } from './registry.js';
 
 /** The keys of a window. `problem`: why the user's own keys are left out, with the fix; null: they are used, or there are none. */
-export type ChosenKeys = { readonly keys: KeyMapping; readonly problem: string | null };
+type ChosenKeys = { readonly keys: KeyMapping; readonly problem: string | null };
 
 /** The keys of a preset with the user's own in place of some. If one of those cannot be, none is used. */
 export function chosenKeys({ keys: preset, bindings: own }: Pick<WindowPreferences, 'keys' | 'bindings'>): ChosenKeys {

@@ -7,7 +7,7 @@ import { type Look, partsOf, plainLook } from './look.js';
 export type Rect = { readonly left: number; readonly top: number; readonly right: number; readonly bottom: number };
 
 /** Who painted a cell: 0 for Ink's boxes and texts, otherwise the number of a canvas. */
-export type Owner = number;
+type Owner = number;
 
 export function intersection(a: Rect, b: Rect): Rect {
   return {

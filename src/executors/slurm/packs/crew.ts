@@ -145,7 +145,7 @@ type Called = { program: string; folder: string; key: string; count: number };
  * The script of a worker. Its shell starts the worker again if that is killed, as it has runs that live on; the signals that Slurm
  * sends to all processes of a job are for the worker.
  */
-export function workerScript({ program, folder, key, count }: Called): string {
+function workerScript({ program, folder, key, count }: Called): string {
   const words = ['env', '-u', 'NODE_OPTIONS', process.execPath, program, folder];
   return `#!/bin/sh
 trap : TERM INT HUP

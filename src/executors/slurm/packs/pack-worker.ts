@@ -44,7 +44,7 @@ const HEARING_MS = 200;
 const RETRY_MS = 1000;
 
 /** `index` of `count`: among the workers of its submission. `job`: its number. `gpus`: indices of its GPUs on its node. */
-export type WorkerSetting = {
+type WorkerSetting = {
   /** Opens the executor by which the runs are started. */
   readonly open: OpenExecutor;
   readonly folder: string;

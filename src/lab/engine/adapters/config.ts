@@ -7,7 +7,7 @@ export const projections = ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'gate_proj',
 export type Projection = (typeof projections)[number];
 
 /** What LoRA can adapt: those, and the head, which of a tied model is then a matrix of its own. */
-export const loraTargets = [...projections, 'lm_head'] as const;
+const loraTargets = [...projections, 'lm_head'] as const;
 
 /** Of L layers those from ⌊L · start⌋ up to, and without, ⌊L · end⌋, every `stride`-th. */
 const Layers = z.strictObject({

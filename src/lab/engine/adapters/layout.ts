@@ -42,7 +42,7 @@ export type Neurons = {
 };
 
 /** Where everything lies among the adapters' parameters, one flat vector. */
-export type AdapterLayout = {
+type AdapterLayout = {
   readonly tensors: readonly Tensor[];
   readonly blocks: readonly Block[];
   readonly neurons: readonly Neurons[];

@@ -6,7 +6,7 @@ import type { Heap } from './heap.js';
  */
 
 /** C (+)= A·B for any number of rows of A and C. Strides are in floats; see `assembly/gemm.ts`. */
-export type Product = {
+type Product = {
   /** Multiple of 4. */
   readonly columns: number;
   readonly depth: number;
@@ -20,7 +20,7 @@ export type Product = {
 };
 
 /** target [leftWidth × rightWidth] += leftᵀ · right, summed over rows. */
-export type OuterProduct = {
+type OuterProduct = {
   readonly leftWidth: number;
   /** Floats from one row of the left factor to the next. */
   readonly leftRow: number;
@@ -61,7 +61,7 @@ export type Span = {
 };
 
 /** Rotation of the first `heads` heads of rows by their positions. */
-export type Rotation = {
+type Rotation = {
   readonly heads: number;
   readonly headWidth: number;
   /** Floats from one row to the next. */
@@ -72,7 +72,7 @@ export type Rotation = {
 };
 
 /** Settings of one `adam`, floats; bias corrections are in `step` and `epsilon`. */
-export type AdamSettings = {
+type AdamSettings = {
   readonly step: number;
   /** 1 − β₁ and 1 − β₂. */
   readonly fresh1: number;

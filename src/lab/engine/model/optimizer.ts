@@ -19,7 +19,7 @@ type Settings = { readonly learningRate: number; readonly weightDecay: number };
 const CLIP_EPSILON = 1e-6;
 
 /** Weights to be trained: flat vectors on the heap, and what they consist of. */
-export type Trained = {
+type Trained = {
   readonly kernels: Kernels;
   readonly tensors: readonly Tensor[];
   readonly parameters: {

@@ -7,7 +7,7 @@ import type { Model } from './model.js';
 const LOWEST_TEMPERATURE = 1e-6;
 
 /** Rows of unnormalised scores, and room of the same size for the distributions that are drawn from. */
-export type Rows = {
+type Rows = {
   readonly count: number;
   readonly scores: number;
   readonly tempered: number;
@@ -18,7 +18,7 @@ export type Rows = {
 };
 
 /** Log-probabilities, row by row: the model's own, and those to draw from. They may be the same. */
-export type Distributions = { readonly own: number; readonly drawn: number };
+type Distributions = { readonly own: number; readonly drawn: number };
 
 type Draw = { readonly token: number; readonly logprob: number; readonly samplingLogprob: number };
 

@@ -18,7 +18,7 @@ export type Reader = {
 };
 
 /** How keys and values lie in the tensor they come from. */
-export type KeySource = {
+type KeySource = {
   /** Head vectors a row. */
   readonly stride: number;
   readonly firstKey: number;

@@ -12,7 +12,7 @@ export type Attempt =
   | { readonly name: BackendName; readonly kind: 'absent'; readonly why: string };
 
 /** What a backend may need to know of the process and of what is installed. Tests give their own. */
-export type HostConfig = {
+type HostConfig = {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Loads a package by its name. */
   readonly load: (name: string) => Promise<unknown>;

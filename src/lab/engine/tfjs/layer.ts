@@ -6,7 +6,7 @@ import type { LayerWeights } from './parameters.js';
 import { rotate, rotateBackward, type Rotation } from './rotation.js';
 
 /** What all layers of a pass share. */
-export type LayerContext = {
+type LayerContext = {
   readonly device: Device;
   readonly shape: ModelShape;
   readonly rotation: Rotation;

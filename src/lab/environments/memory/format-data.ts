@@ -6,7 +6,7 @@ import { type Message, singleStepPrompt } from './prompts.js';
 import { secretBits } from './secret.js';
 
 /** A line of the file: a conversation with a legal answer. */
-export type FormatRecord = {
+type FormatRecord = {
   readonly split: 'train';
   readonly metadata: { readonly N: number; secret?: number; secret_bits?: string; num_bits?: number };
   readonly messages: readonly Message[];

@@ -27,7 +27,7 @@ export function isGame(environment: Environment): environment is Game {
 }
 
 /** What both games are made of. */
-export type GameSetup = {
+type GameSetup = {
   readonly N: number;
   readonly secret: number;
   /** Messages shown before the real question: none, or the standard demonstration. */

@@ -20,7 +20,7 @@ export function storyEnvironment(tokenizer: Tokenizer, beginnings: readonly stri
 }
 
 /** Never with an end after its tokens: the model would take it for a finished story. */
-export function storyTask(id: string, text: string, tokenizer: Tokenizer): Task {
+function storyTask(id: string, text: string, tokenizer: Tokenizer): Task {
   return { id, text, prompt: Int32Array.from(tokenizer.encode(text)) };
 }
 

@@ -4,7 +4,7 @@
  */
 
 /** An exact number and how it was written. */
-export type SaidNumber = {
+type SaidNumber = {
   readonly numerator: bigint;
   /** Above 0. */
   readonly denominator: bigint;

@@ -29,7 +29,7 @@ async function changeAt(
 }
 
 /** A prediction from other answers: what it says and its standard error, per unit of learning rate. */
-export type Predicted = Readonly<
+type Predicted = Readonly<
   Record<'delta_h_per_lr' | 'standard_error' | 'without_denominator' | 'without_denominator_error', number>
 >;
 

@@ -3,7 +3,7 @@ import { mean, quantile } from '../../../analysis/statistics.js';
 import type { ScoredSequence } from '../../probes/entropy-estimates.js';
 
 /** An answer: whether it is right and has the format, and tokens of its thought. */
-export type Judged = { readonly isCorrect: boolean; readonly isFormed: boolean; readonly thought: number };
+type Judged = { readonly isCorrect: boolean; readonly isFormed: boolean; readonly thought: number };
 
 const passKs = [1, 2, 4, 8] as const;
 

@@ -10,7 +10,7 @@ export type Connection = {
   readonly fetch: typeof globalThis.fetch;
 };
 
-export type Reply = { readonly bytes: Uint8Array; readonly isProtobuf: boolean };
+type Reply = { readonly bytes: Uint8Array; readonly isProtobuf: boolean };
 
 /** Why a request may be sent again, and the earliest time for that. */
 type TryAgain = { readonly why: string; readonly afterMs: number };

@@ -11,7 +11,7 @@ import type { Tokenizer } from '../../text/tokenizer.js';
 import { RemoteService } from './remote-service.js';
 
 /** How a command line names it. */
-export type TrainedConfig = {
+type TrainedConfig = {
   readonly model_name: string;
   readonly load_checkpoint_path: string | null;
   readonly base_url: string | null;

@@ -37,7 +37,7 @@ const heartbeatMs = 10_000;
 /** Says where on the service a checkpoint is. */
 const SavedState = z.object({ tinker_path: z.string() });
 
-export type RemoteModel = { readonly model: string; readonly rank: number; readonly seed: number };
+type RemoteModel = { readonly model: string; readonly rank: number; readonly seed: number };
 
 export class RemoteService implements TrainingService {
   readonly #http: TinkerHttp;

@@ -26,7 +26,7 @@ import type { SamplingService } from './sampling-service.js';
 import type { Sessions } from './sessions.js';
 import type { TrainingService } from './training-service.js';
 
-export type Limits = {
+type Limits = {
   /** How long a request for a result waits before its client is told to try again, ms. */
   readonly longPollMs: number;
 };

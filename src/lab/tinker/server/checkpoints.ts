@@ -9,7 +9,7 @@ import { draftEnding, folderOf, isModelId, servedWeights, weightKinds } from '..
 import { Refusal } from './refusal.js';
 import type { LoraSettings } from './trained-model.js';
 
-export type CheckpointKind = (typeof weightKinds)[number];
+type CheckpointKind = (typeof weightKinds)[number];
 
 /** The last time that can be written as a date, Unix ms. */
 const LATEST = 8.64e15;
@@ -32,7 +32,7 @@ const Manifest = z.object({
     .nullable(),
   user_metadata: z.record(z.string(), z.string()).nullable(),
 });
-export type Manifest = z.infer<typeof Manifest>;
+type Manifest = z.infer<typeof Manifest>;
 
 /** What is said of weights when they are saved. `ttl`: seconds until they expire; null: never. */
 type Facts = {

@@ -20,7 +20,7 @@ export type Handler = (request: HttpRequest, parameters: readonly string[]) => u
 /** Handlers by `METHOD path`, with `*` for one part of the path and `**` for all that follows. */
 export type Routes = Readonly<Record<string, Handler>>;
 
-export type Access = {
+type Access = {
   /** null accepts every key, because only programs of this machine can connect. */
   readonly token: string | null;
   readonly mostBodyBytes: number;

@@ -7,7 +7,7 @@ import type { BaseModel } from './model-catalogue.js';
 import { likeliest, likeliestIn, scoresOf } from './token-scores.js';
 import { engineOf, requireVocabulary, type EngineFactory, type Parameters } from './trained-model.js';
 
-export type SamplingParams = {
+type SamplingParams = {
   /** null lets the sequence go on to the end of the context. */
   readonly maxTokens: number | null;
   /** null derives the seed from the place of the request in its session. */

@@ -12,7 +12,7 @@ import type { Sampler, Sessions } from './sessions.js';
 import type { Accepted } from './training-service.js';
 import type { Turns } from './turns.js';
 
-export type SamplingParts = {
+type SamplingParts = {
   readonly catalogue: ModelCatalogue;
   readonly checkpoints: Checkpoints;
   readonly sessions: Sessions;

@@ -21,7 +21,7 @@ export type Learnable = Datum & {
 };
 
 /** Datums that are computed in one pass, and how their scores become those of the sequences that were sent. */
-export type Plan = {
+type Plan = {
   readonly datums: readonly Datum[];
   readonly restore: (scores: readonly Float32Array[]) => Float32Array[];
 };

@@ -36,7 +36,7 @@ export function answerCalls(port: MessagePort, target: object): void {
   });
 }
 
-export type ComputeThread = {
+type ComputeThread = {
   readonly computing: Computing;
   /** Rejects when the thread has ended by itself; never resolves. */
   readonly lost: Promise<never>;

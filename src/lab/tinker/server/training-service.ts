@@ -11,7 +11,7 @@ import type { Model, Sessions } from './sessions.js';
 import type { LoraSettings } from './trained-model.js';
 import type { Turns } from './turns.js';
 
-export type TrainingParts = {
+type TrainingParts = {
   readonly checkpoints: Checkpoints;
   readonly sessions: Sessions;
   readonly futures: Futures;

@@ -1,5 +1,5 @@
 /** Work of a session. Jobs of the same `group` that wait in one session may be done together. */
-export type Job<Request> = {
+type Job<Request> = {
   readonly request: Request;
   readonly group: string | null;
   /** Does several jobs of a group in one call; its results go to their `done`, its error to their `failed`. */

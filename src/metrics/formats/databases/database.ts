@@ -52,7 +52,7 @@ export type DatabaseKind = Pick<MetricFormat, 'name' | 'looksFor' | 'countsCalls
 };
 
 /** Which runs of a database are read; absent: all. `only`: the one of this id. `begunIn`: those that the run in this directory has begun. */
-export type Chosen = { readonly only: string } | { readonly begunIn: string };
+type Chosen = { readonly only: string } | { readonly begunIn: string };
 
 /**
  * The format of such databases. If rows of several runs alternate, their names are put before the metrics; runs one after the other

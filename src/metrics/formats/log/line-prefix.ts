@@ -1,7 +1,7 @@
 /**
  * A line without the prefixes of loggers and launchers. `logger`: the name of the logger; `isSummary`: it was marked with a star.
  */
-export type Unprefixed = { text: string; logger: string; isSummary: boolean };
+type Unprefixed = { text: string; logger: string; isSummary: boolean };
 
 const level = '(?:TRACE|DEBUG|INFO|NOTICE|WARNING|WARN|ERROR|CRITICAL|FATAL|SUCCESS)';
 const clock = String.raw`\d{1,2}:\d\d[:.]\d\d(?:[.,]\d+)?(?: [AP]M\b)?`;

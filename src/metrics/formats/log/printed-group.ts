@@ -1,7 +1,7 @@
 import { numberText, toNumber, unitText } from './printed-number.js';
 
 /** `end`: the place behind the closing bracket. */
-export type PrintedGroup = { pairs: readonly (readonly [string, number])[]; end: number };
+type PrintedGroup = { pairs: readonly (readonly [string, number])[]; end: number };
 
 /** Limit on the length of a group, characters. */
 const LONGEST = 600;

@@ -5,7 +5,7 @@ const MOST = 500;
 type Row = Record<string, number>;
 
 /** What a line is to a table: `row`: it ends or is a row; `part`: it belongs to one; `none`: it is outside. */
-export type TableLine = { is: 'row'; row: Row } | { is: 'part' } | { is: 'none' };
+type TableLine = { is: 'row'; row: Row } | { is: 'part' } | { is: 'none' };
 const part: TableLine = { is: 'part' };
 const none: TableLine = { is: 'none' };
 

@@ -3,7 +3,7 @@ import type { Place } from './printed-line.js';
 import { type Bar, type OwnBar, secondsOf } from './progress-bar.js';
 
 /** The place of a row: `step`, `epoch` and the like, by key. */
-export type Axis = Record<string, number>;
+type Axis = Record<string, number>;
 
 /**
  * Tracks the place in the training, from the epochs, steps and bars in a log.

@@ -83,7 +83,7 @@ type ChosenRuns = { readonly kind: 'runs'; readonly runs: readonly RunSummary[];
 type Chosen = ChosenRuns | Extract<Reading, { kind: 'problem' }>;
 
 /** Runs matching a query; without one the marked runs, the selected run, or the shown runs of the selected group. */
-export function chosenBy(query: string, ui: UiState, at: KeyContext): Chosen {
+function chosenBy(query: string, ui: UiState, at: KeyContext): Chosen {
   if (query.trim() !== '') return queried(query, at);
   if (ui.marks.size > 0) return { kind: 'runs', runs: at.runs.filter(({ id }) => ui.marks.has(id)), by: '(marked)' };
   const node = at.rows[at.index];
@@ -115,14 +115,14 @@ function noneOf({ runs, by }: ChosenRuns, order: RunOrder, { keys }: UiState, { 
 }
 
 /** `3 runs (marked)` */
-export function countedRuns({ runs, by }: ChosenRuns): string {
+function countedRuns({ runs, by }: ChosenRuns): string {
   return `${counted(runs.length, 'run')} ${by}`;
 }
 
 const mostNames = 3;
 
 /** `12 runs: A_x_s0, A_x_s1, A_y and 9 more` */
-export function namesOf(runs: readonly RunSummary[]): string {
+function namesOf(runs: readonly RunSummary[]): string {
   const names = runs.slice(0, mostNames).map(({ name }) => name);
   const more = runs.length > mostNames ? ` and ${runs.length - mostNames} more` : '';
   return `${counted(runs.length, 'run')}: ${names.join(', ')}${more}`;

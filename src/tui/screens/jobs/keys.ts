@@ -278,7 +278,7 @@ function toBranch(step: -1 | 1): Handler {
 }
 
 /** Selects the row of a group, which exists only if the list is grouped by groups. */
-export function selectGroup(ui: UiState, key: string, at: KeyContext): Pressed {
+function selectGroup(ui: UiState, key: string, at: KeyContext): Pressed {
   const row = at.rows.findIndex((each) => each.key === key);
   return row < 0 ? refuse(ui, 'The list has no groups.') : select(ui, row, at);
 }

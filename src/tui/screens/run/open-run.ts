@@ -105,7 +105,7 @@ function withTabs([first = [], ...others]: Line[], tabs: Line, width: number): L
 }
 
 /** Names of the panes with the one in use marked: `log │ charts │ config │ attempts`. */
-export function openTabs(kind: TreeNode['kind'], focus: OpenPane): Line {
+function openTabs(kind: TreeNode['kind'], focus: OpenPane): Line {
   return panesOf(kind).flatMap((pane, index): Line => {
     const name = ` ${pane === 'log' && kind !== 'run' ? 'runs' : pane} `;
     const tab = pane === focus ? onBackground([span(name, 'strong')], 'selected') : [span(name, 'dim')];

@@ -13,7 +13,7 @@ import { type SampleChoice, stepIndex } from '../../state/sample-choice.js';
  * Inputs of the pane. `samples`: undefined until they have been read; null: they cannot be. `pinned`: another run and its samples,
  * if one is pinned. `directory`: of the run, where its pictures can be opened from here. `search`: a pattern; empty: none.
  */
-export type ShownSamples = {
+type ShownSamples = {
   readonly samples: Samples | null | undefined;
   readonly pinned?: PinnedSamples | null;
   readonly directory?: string | null;

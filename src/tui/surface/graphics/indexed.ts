@@ -1,5 +1,5 @@
 /** A picture whose pixels are indexes into a palette. Colours are as in `wordsOf`. */
-export type Indexed = { readonly places: Uint8Array; readonly palette: readonly number[] };
+type Indexed = { readonly places: Uint8Array; readonly palette: readonly number[] };
 
 /** Reduces pixels to at most `most` colours, 256 at most: the most frequent ones; others are replaced by the nearest. */
 export function indexed(words: Uint32Array, most: number): Indexed {

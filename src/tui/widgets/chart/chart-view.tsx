@@ -15,7 +15,7 @@ type ChartProps = {
 };
 
 /** The curves of one metric with a heading and a legend. */
-export function Chart({ data, setting, width, height, legend }: ChartProps) {
+function Chart({ data, setting, width, height, legend }: ChartProps) {
   const draw = useCallback<Draw>(
     (size) => chartSection(data, setting, { ...size, ...(legend === undefined ? {} : { legend }) }),
     [data, setting, legend],

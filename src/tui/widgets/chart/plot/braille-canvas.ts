@@ -12,7 +12,7 @@ const dotBits = [
 type Dot = { readonly column: number; readonly row: number };
 
 /** Characters shown where nothing is drawn: a vertical rule in one column. */
-export type Rule = { readonly column: number; readonly glyph: string; readonly tone: Tone };
+type Rule = { readonly column: number; readonly glyph: string; readonly tone: Tone };
 
 /** Tone and background of the band around a line, which have the same names. */
 type Band = Extract<Tone, Background>;
