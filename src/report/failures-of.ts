@@ -17,7 +17,7 @@ export function failuresOf(runs: readonly ReportedRun[]): ReportedFailure[] {
   return errorKinds(runs.map((run) => ({ ...run, reason: run.failure ?? null }))).map(reportedFailure);
 }
 
-/** For scripts and tables; the format is stable. */
+/** For scripts and tables. */
 export function reportedFailure(kind: FailureKind<{ readonly name: string }>): ReportedFailure {
   const { words, runs, found } = kind;
   const sentence = failureSentence(kind);

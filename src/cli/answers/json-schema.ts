@@ -1,13 +1,14 @@
 /** The JSON Schema of each `--json` answer, as `docs/json/` has it and `memrl-tui schema` prints it. */
 import * as z from 'zod';
 import { type AnswerName, answerNames, answerTable } from './answer-table.js';
+import { exitCodes } from './exit-codes.js';
 import { schemas } from './schemas.js';
 
-/** By name of the file in `docs/json`, the text of it. */
+/** The text of each file in `docs/json`, by its name: a schema for each answer, and the exit codes. */
 export function schemaFiles(): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    answerNames.map((name) => [`${name}.json`, `${JSON.stringify(answerSchema(name), null, 2)}\n`]),
-  );
+  const schemas = answerNames.map((name): [string, object] => [name, answerSchema(name)]);
+  const files = [...schemas, ['exit-codes', exitCodes] as const];
+  return Object.fromEntries(files.map(([name, value]) => [`${name}.json`, `${JSON.stringify(value, null, 2)}\n`]));
 }
 
 /** The schema of an answer with its version, as a program checks what was printed. */

@@ -30,10 +30,7 @@ const MetricRow = z.object({
   varies: Varies.describe('the parameters that vary in the group'),
   seeds: count.describe('number of runs'),
   states: Counts,
-  marks: z
-    .partialRecord(z.enum(ailments), count)
-    .meta({ 'x-may-grow': true })
-    .describe('ended runs by what is wrong with them'),
+  marks: z.partialRecord(growingWords(ailments), count).describe('number of ended runs by what is wrong with them'),
   metrics: z.record(z.string(), MetricSummary),
   results: z
     .array(
@@ -49,7 +46,7 @@ const MetricRow = z.object({
 const MemoryRow = z.object({
   group: z.string(),
   condition: z.string(),
-  kind: z.enum(['sft', 'binary', 'binned', 'log-distance', 'dense']).meta({ 'x-may-grow': true }),
+  kind: growingWords(['sft', 'binary', 'binned', 'log-distance', 'dense']),
   N: count.describe('number of possible secrets'),
   bins: count.nullable().describe('null: the reward has none'),
   extra: Varies.describe('other parameters that distinguish it from its neighbours'),

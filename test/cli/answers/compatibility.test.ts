@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { exitCodes } from '../../../src/cli/answers/exit-codes.js';
+import { exitCodes, exitCodesMarkdown } from '../../../src/cli/answers/exit-codes.js';
 import { schemaFiles } from '../../../src/cli/answers/json-schema.js';
 import { breaks, type Schema } from './compatibility.js';
 
-/** What the release before printed: a release copies `docs/json` and the exit codes there. */
+/** What the release before printed: a release copies `docs/json` there. */
 const previousFolder = 'test/fixtures/json-previous';
-const previousNames = readdirSync(previousFolder).filter((name) => name !== 'exit-codes.json');
+const isSchemaFile = (name: string) => name !== 'exit-codes.json';
 const previously = (name: string) => JSON.parse(readFileSync(`${previousFolder}/${name}`, 'utf8')) as Schema;
 const present = Object.fromEntries(
   Object.entries(schemaFiles()).map(([name, text]) => [name, JSON.parse(text) as Schema]),
@@ -18,10 +18,14 @@ describe('the schemas in `docs/json`', () => {
     const written = readdirSync('docs/json').map((name) => [name, readFileSync(`docs/json/${name}`, 'utf8')]);
     expect(Object.fromEntries(written)).toEqual(schemaFiles());
   });
+
+  it('have the exit codes beside them, as the page of commands does', () => {
+    expect(readFileSync('docs/commands.md', 'utf8')).toContain(exitCodesMarkdown());
+  });
 });
 
 describe('a reader of the previous release', () => {
-  it.each(previousNames)('can read %s', (name) => {
+  it.each(readdirSync(previousFolder).filter(isSchemaFile))('can read %s', (name) => {
     expect(present[name], 'the answer itself').toBeDefined();
     expect(breaks(previously(name), present[name]!)).toEqual([]);
   });
@@ -30,14 +34,17 @@ describe('a reader of the previous release', () => {
     expect(exitCodes).toMatchObject(previously('exit-codes.json'));
   });
 
-  it.each(Object.keys(present))('would miss any field of %s that is taken away or renamed', (name) => {
-    const whole = present[name]!;
-    const kept = mutations(whole, (properties, field) => {
-      const { [field]: value, ...others } = properties;
-      return [others, { ...others, [`${field}2`]: value! }];
-    }).filter(({ mutated }) => breaks(whole, mutated).length === 0);
-    expect(kept.map(({ field }) => field)).toEqual([]);
-  });
+  it.each(Object.keys(present).filter(isSchemaFile))(
+    'would miss any field of %s that is taken away or renamed',
+    (name) => {
+      const whole = present[name]!;
+      const kept = mutations(whole, (properties, field) => {
+        const { [field]: value, ...others } = properties;
+        return [others, { ...others, [`${field}2`]: value! }];
+      }).filter(({ mutated }) => breaks(whole, mutated).length === 0);
+      expect(kept.map(({ field }) => field)).toEqual([]);
+    },
+  );
 });
 
 describe('an answer', () => {
