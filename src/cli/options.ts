@@ -20,6 +20,7 @@ export type LaunchOptions = CommonOptions &
     verbose?: boolean;
     sweep?: string[];
     set?: string[];
+    at?: string;
     wandbProject?: string;
     executor?: ExecutorName;
     detach?: boolean;
@@ -104,8 +105,12 @@ export function collect(value: string, earlier: string[] | undefined): string[] 
 }
 
 /** Overrides of the sweep file: those of `--set`, and those that other options stand for. */
-export function requestedSets({ set, wandbProject }: Pick<LaunchOptions, 'set' | 'wandbProject'>): string[] {
-  return [...(set ?? []), ...(wandbProject === undefined ? [] : [projectSet + wandbProject])];
+export function requestedSets({ set, wandbProject, at: start }: Pick<LaunchOptions, 'set' | 'wandbProject' | 'at'>) {
+  return [
+    ...(set ?? []),
+    ...(wandbProject === undefined ? [] : [projectSet + wandbProject]),
+    ...(start === undefined ? [] : [`start.at=${start}`]),
+  ];
 }
 
 const projectSet = 'env.WANDB_PROJECT=';

@@ -1,6 +1,7 @@
 /** What the program takes from its process: that of `memrl-tui` itself, or one that a caller in another program plays. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { isAbsolute, resolve } from 'node:path';
+import { isZone } from '../text/zoned-time.js';
 
 /** The part of a process that the command line uses; Node's `process` is one. */
 export type OwnProcess = Pick<NodeJS.Process, 'env' | 'cwd' | 'chdir' | 'stdin' | 'stdout' | 'stderr'> & {
@@ -66,6 +67,12 @@ export function retype(words: readonly string[]): void {
 /** The absolute path of one that was typed. An absolute one needs no working directory, which may be gone. */
 export function at(path: string): string {
   return isAbsolute(path) ? resolve(path) : resolve(own().cwd(), path);
+}
+
+/** The time zone of who typed the command: that of `TZ`, if it names one, else that of the process. */
+export function localZone(): string {
+  const asked = own().env['TZ'] ?? '';
+  return asked !== '' && isZone(asked) ? asked : new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
 function kept(): Kept | undefined {

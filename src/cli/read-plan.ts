@@ -14,7 +14,7 @@ import { doneTest } from '../spec/policy/done-rule.js';
 import { type LaunchOptions, requestedExecutor, requestedSets, runsDirectory } from './options.js';
 import type { Planned } from './plan/difference.js';
 import { type ExistingRun, existingRuns } from './plan/existing-runs.js';
-import { at, own } from './ports.js';
+import { at, localZone, own } from './ports.js';
 
 /** The plan of a sweep file for a launch here and now. */
 export type ReadPlan = {
@@ -68,6 +68,7 @@ export function planOfText(
     runsDirectory: directory,
     cwd: own().cwd(),
     environment: own().env,
+    zone: localZone(),
     ...(set.length === 0 ? {} : { set }),
     ...(sweep === undefined ? {} : { groups: sweep }),
   };

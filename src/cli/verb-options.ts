@@ -1,6 +1,8 @@
 import { parseRunValue } from '../analysis/run-value.js';
 import { UserError } from '../base/user-error.js';
 import { executorNames } from '../spec/executor-names.js';
+import { startAtText } from './plan/start-time.js';
+import { localZone } from './ports.js';
 import { collect, nameFor, oneOf, wholeNumber } from './options.js';
 import type { VerbOption } from './verb.js';
 
@@ -93,6 +95,11 @@ export const launchOptions: readonly VerbOption[] = [
   },
   runs,
   host,
+  {
+    flags: '--at <time>',
+    about: "start no run before: 22:00, '2026-12-01 22:00', or +2h",
+    read: (text) => startAtText(text, Date.now(), localZone()),
+  },
   { flags: '--detach', about: 'launch and return at once' },
   yes,
   plain,

@@ -55,6 +55,8 @@ export const RunSummary = z.object({
   killAt: z.number().nullable(),
   /** Time of its automatic retry, while it waits for that. */
   retryAt: z.number().nullable(),
+  /** When its start time lets it start; null: it does not wait for that. An older supervisor does not send it. */
+  startsAt: z.number().nullable().optional(),
   /** What holds it; null: nothing. Absent: an older supervisor does not send it. */
   heldBy: z.enum(['person', 'breaker', 'target']).nullable().optional(),
   priority: z.int(),

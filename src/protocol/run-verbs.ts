@@ -28,7 +28,7 @@ export type RunOrder =
 export type EventOrder = Exclude<RunOrder, { verb: 'type' }>;
 
 /** The part of a run that the rules depend on. The supervisor has it in its state, a client in its row. */
-export type VerbTarget = Pick<RunSummary, 'state' | 'retryAt' | 'priority' | 'heldBy' | 'input'>;
+export type VerbTarget = Pick<RunSummary, 'state' | 'retryAt' | 'startsAt' | 'priority' | 'heldBy' | 'input'>;
 
 /**
  * Why a verb does not apply to a run; `why` follows the name of the run. `first`: the verb to use before this one; `instead`: the
@@ -143,12 +143,12 @@ export const runVerbs = {
   },
   release: {
     ...usual,
-    help: 'let held runs start, whoever held them',
+    help: 'let held runs start, whoever held them, and others before their start time',
     does: 'releases',
     doing: (runs) => `Releasing ${runs}`,
     done: () => 'released',
     suits: 'is queued or held',
-    refusal: ({ state }) => (state === 'held' ? null : { why: 'is not held' }),
+    refusal: ({ state, startsAt = null }) => (state === 'held' || startsAt !== null ? null : { why: 'is not held' }),
     event: (ids, at) => ({ type: 'release-requested', at, ids }),
     undo: 'hold',
   },
@@ -313,7 +313,8 @@ function upRefusal(state: State): Refusal | null {
 }
 
 /** Why a queued run cannot be started; one that waits for a retry can. */
-function queuedRefusal({ retryAt }: VerbTarget): Refusal | null {
+function queuedRefusal({ retryAt, startsAt = null }: VerbTarget): Refusal | null {
+  if (startsAt !== null) return { why: 'waits for its start time; `release` starts it now' };
   return retryAt === null ? { why: 'is queued already' } : null;
 }
 

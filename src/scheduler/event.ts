@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { GpuIndex, GroupId, Name, RunId } from '../base/ids.js';
 import { FailureClass, Outcome } from '../base/outcome.js';
 import { Need, Slot } from './placement/slot.js';
+import { StartTimes } from './start/start-times.js';
 
 const at = z.number();
 const id = RunId;
@@ -88,6 +89,8 @@ export const RunsSubmitted = z.object({
       breaker: Breaker.nullable().default(null),
       /** The group gets further runs, one by one, until there are `cap`. Absent: the runs of this submission are all. */
       open: z.object({ cap: z.int().positive() }).optional(),
+      /** When its runs may start, counted from the submission. Absent: at any time. */
+      start: StartTimes.optional(),
     }),
   ),
   runs: z.array(SubmittedRun),

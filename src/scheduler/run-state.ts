@@ -25,8 +25,19 @@ type Waiting = { phase: 'waiting'; notBefore: number | null; last: Ending | null
 export type RunState =
   | Waiting
   | { phase: 'starting'; slot: Slot; stop: StopCause | null }
-  /** `pausedAt`: null while it is not paused. `pausedMs`: total of its earlier pauses. */
-  | { phase: 'running'; slot: Slot; pid: number; since: number; pausedAt: number | null; pausedMs: number }
+  /**
+   * `pausedAt`: null while it is not paused. `pausedMs`: total of its earlier pauses. `pausedBy`: set while it is paused because the
+   * window of its group has ended.
+   */
+  | {
+      phase: 'running';
+      slot: Slot;
+      pid: number;
+      since: number;
+      pausedAt: number | null;
+      pausedMs: number;
+      pausedBy?: 'window';
+    }
   | { phase: 'stopping'; slot: Slot; pid: number; since: number; stop: StopCause; killAt: number }
   | { phase: 'killing'; slot: Slot; pid: number; since: number; stop: StopCause }
   | ({ phase: 'ended' } & Ending);
@@ -70,6 +81,8 @@ export type Run = Terms & {
   alone: boolean;
   /** Null unless the run waits. */
   hold: Hold | null;
+  /** A user has let it start before the start time of its group, until that opens. */
+  early: boolean;
   /** Its budget was raised while it was up: the terms by which it continues when this attempt has ended. */
   next: Terms | null;
   /** Number of the last launch; a launch never reuses a number. */

@@ -9,7 +9,7 @@ import { groupOf, setNeeds } from './queue/groups.js';
 import { setNeededRuns } from './queue/needed-runs.js';
 import { requeue } from './queue/queues.js';
 import type { Run, RunState, Terms } from './run-state.js';
-import { Boot, emptyState, type Group, type Intake, OpenGroup, type SchedulerState } from './state.js';
+import { Boot, emptyState, type Group, GroupStart, type Intake, OpenGroup, type SchedulerState } from './state.js';
 
 const time = z.number();
 
@@ -31,7 +31,13 @@ const RunStateSchema: z.ZodType<RunState> = z.discriminatedUnion('phase', [
     last: Ending.nullable(),
   }),
   z.object({ phase: z.literal('starting'), slot: Slot, stop: StopCause.nullable() }),
-  z.object({ phase: z.literal('running'), ...up, pausedAt: time.nullable(), pausedMs: time }),
+  z.object({
+    phase: z.literal('running'),
+    ...up,
+    pausedAt: time.nullable(),
+    pausedMs: time,
+    pausedBy: z.literal('window').exactOptional(),
+  }),
   z.object({ phase: z.literal('stopping'), ...up, stop: StopCause, killAt: time }),
   z.object({ phase: z.literal('killing'), ...up, stop: StopCause }),
   z.object({ phase: z.literal('ended'), ...Ending.shape }),
@@ -68,6 +74,8 @@ const RunRecord = z.object({
   /** Index of the terms by which it continues; null: none. Version 2 had none. */
   next: z.int().nonnegative().nullable().default(null),
   hold: Hold.nullable(),
+  /** Absent: it starts with its group. */
+  early: z.literal(true).optional(),
   attempt: z.int().nonnegative(),
   starts: z.int().nonnegative(),
   /** Absent: no attempts have ended. */
@@ -87,6 +95,8 @@ const GroupRecord = z.object({
   peakMemory: z.number().nullable(),
   /** Absent: all its runs are known. */
   open: OpenGroup.optional(),
+  /** Absent: its runs may start at any time. */
+  start: GroupStart.optional(),
 });
 
 const DeviceRecord = SeenGpu.extend({ uuid: z.string().nullable(), drained: z.boolean(), present: z.boolean() });
@@ -181,16 +191,20 @@ export function restored({
   state.nextOrder = nextOrder;
   state.boots.push(...boots);
   for (const device of devices) state.gpu.devices.set(device.index, device);
-  for (const { id, breaker, quickFailed, trips = 0, peakMemory, open = null } of groups) {
-    const group = Object.assign(groupOf(state, id), { breaker, trips, peakMemory, open });
-    for (const run of quickFailed) group.quickFailures.add(run);
-  }
+  for (const record of groups) restoreGroup(state, record);
   state.intakes.push(...intakes.map(intakeOf));
   for (const record of runs) restoreRun(state, runOf(record, terms));
   for (const { id, needs } of runs) if (needs !== undefined) restoreNeeds(state, id, needs);
   // Only after every group knows its runs: an empty group would count as complete.
   for (const { id, needs } of groups) setNeeds(state, id, needs);
   return state;
+}
+
+function restoreGroup(state: SchedulerState, record: z.infer<typeof GroupRecord>): void {
+  const { id, breaker, quickFailed, trips = 0, peakMemory, open = null, start = null } = record;
+  const group = Object.assign(groupOf(state, id), { breaker, trips, peakMemory, open, start });
+  if (start !== null) state.scheduled.add(id);
+  for (const run of quickFailed) group.quickFailures.add(run);
 }
 
 function restoreRun(state: SchedulerState, run: Run): void {
@@ -228,6 +242,7 @@ function runOf(own: z.infer<typeof RunRecord>, all: readonly Common[]): Run {
     retried: own.retried,
     alone: own.alone,
     hold: own.hold,
+    early: own.early ?? false,
     next: own.next === null ? null : nextOf(all[own.next]!),
     plan: terms.plan,
     attempt: own.attempt,
@@ -242,12 +257,13 @@ function isSame(a: Common, b: Common): boolean {
 }
 
 function groupRecord(group: Group): z.infer<typeof GroupRecord> {
-  const { id, needs, breaker, quickFailures, trips, peakMemory, open } = group;
+  const { id, needs, breaker, quickFailures, trips, peakMemory, open, start } = group;
   return {
     ...{ id, needs: [...needs], breaker, peakMemory },
     ...{ quickFailures: quickFailures.size, quickFailed: [...quickFailures] },
     ...(trips === 0 ? {} : { trips }),
     ...(open === null ? {} : { open }),
+    ...(start === null ? {} : { start }),
   };
 }
 
@@ -256,10 +272,11 @@ function nextOf({ plan, need, graceMs, priority, timeoutMs, retry }: Common): Te
 }
 
 function runRecord(run: Run, terms: number, next: number | null): z.infer<typeof RunRecord> {
-  const { id, order, needs, retried, alone, hold, attempt, starts, past, state } = run;
+  const { id, order, needs, retried, alone, hold, early, attempt, starts, past, state } = run;
   const record = { id, terms, order, retried, alone, next, hold, attempt, starts, state };
   return {
     ...record,
+    ...(early ? { early } : {}),
     ...(needs.length === 0 ? {} : { needs: [...needs] }),
     ...(past.length === 0 ? {} : { past: past.map(([since, at]): [number, number] => [since, at]) }),
   };

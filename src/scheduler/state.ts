@@ -3,6 +3,7 @@ import type { GpuIndex, GroupId, RunId } from '../base/ids.js';
 import type { Breaker, EventOf, SeenGpu } from './event.js';
 import { RunHeap } from './queue/run-heap.js';
 import type { Run } from './run-state.js';
+import { StartTimes } from './start/start-times.js';
 
 /**
  * One boot of the machine, and its relation to the `at` values of events: `at` was `from` when the boot clock read `bootMs`.
@@ -21,6 +22,20 @@ export const OpenGroup = z.object({
   closed: z.object({ by: z.enum(['breaker', 'request']), reason: z.string() }).nullable(),
 });
 export type OpenGroup = z.infer<typeof OpenGroup>;
+
+/**
+ * When the runs of a group may start. `soon`: within a moment. Instants are of the wall clock, Unix ms: `notBefore` is the one of
+ * `at` and `after`, null once that has passed; `opensAt` was worked out at `seenAt`; at `checkAt` something changes, null: never.
+ */
+export const GroupStart = z.object({
+  times: StartTimes,
+  notBefore: z.number().nullable(),
+  phase: z.enum(['later', 'soon', 'open']),
+  opensAt: z.number(),
+  seenAt: z.number(),
+  checkAt: z.number().nullable(),
+});
+export type GroupStart = z.infer<typeof GroupStart>;
 
 /** A group of a sweep: the groups it waits for, those that wait for it, and counts that answer both without a scan. */
 export type Group = {
@@ -44,6 +59,8 @@ export type Group = {
   peakMemory: number | null;
   /** Null: all its runs are known. */
   open: OpenGroup | null;
+  /** Null: its runs may start at any time. */
+  start: GroupStart | null;
 };
 
 /**
@@ -90,12 +107,14 @@ export type Intake = {
 export type SchedulerState = {
   readonly runs: Map<RunId, Run>;
   readonly groups: Map<GroupId, Group>;
+  /** The groups with a start time. */
+  readonly scheduled: Set<GroupId>;
   readonly sweeps: Map<string, Set<RunId>>;
   /** For each run, the runs that need it. */
   readonly dependents: Map<RunId, Set<RunId>>;
   readonly cpu: CpuPool;
   readonly gpu: GpuPool;
-  /** Runs that wait for nothing but room, by what they need. */
+  /** Runs that wait for nothing but room, or for nothing but their start time and room, by what they need. */
   readonly queues: Map<string, RunHeap>;
   /** The key of each waiting run's queue. */
   readonly queued: Map<RunId, string>;
@@ -115,6 +134,7 @@ export function emptyState(): SchedulerState {
   return {
     runs: new Map(),
     groups: new Map(),
+    scheduled: new Set(),
     sweeps: new Map(),
     dependents: new Map(),
     cpu: { slots: 0, chosen: false, busy: 0, holders: new Map(), spare: 0, cores: new Map() },

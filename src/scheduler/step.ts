@@ -14,6 +14,7 @@ import { due } from './lifecycle/deadlines.js';
 import { continueRun, hold, holdForBreaker, holdForTarget, pause, release, setPriority } from './lifecycle/hold.js';
 import { move } from './lifecycle/move.js';
 import { resume } from './lifecycle/retry.js';
+import { lookAgain, passStartTimes } from './lifecycle/start.js';
 import { kill, stop } from './lifecycle/stop.js';
 import { forget, submit, takeIn } from './lifecycle/submit.js';
 import { changeSlots, drain, seeGpus } from './placement/gpu-inventory.js';
@@ -27,6 +28,8 @@ type Step = { actions: readonly SchedulerAction[]; touched: ReadonlySet<RunId> }
 
 export function step(state: SchedulerState, event: SchedulerEvent): Step {
   const turn: StepContext = { state, at: event.at, actions: [], touched: new Set() };
+  // A supervisor reads the clock before it knows which runs are up: what follows from that waits for the next event.
+  if (event.type !== 'clock-read') passStartTimes(turn);
   react(turn, event);
   launchWaiting(turn);
   return turn;
@@ -129,9 +132,11 @@ function meetDeadline(turn: StepContext, run: Run): void {
 }
 
 /** Records the clocks; no action follows. */
-function noteClock({ boots }: SchedulerState, { at, bootId, bootMs, wallMs }: EventOf<'clock-read'>): void {
+function noteClock(state: SchedulerState, { at, bootId, bootMs, wallMs }: EventOf<'clock-read'>): void {
+  const { boots } = state;
   const last = boots.at(-1);
   const wallAhead = wallMs - at;
   if (last?.bootId === bootId && last.bootMs <= bootMs) boots[boots.length - 1] = { ...last, wallAhead };
   else boots.push({ bootId, from: at, bootMs, wallAhead });
+  lookAgain(state);
 }

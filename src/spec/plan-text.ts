@@ -205,6 +205,7 @@ function sharedOf(run: PlannedRun): Shared {
   };
   if (run.snapshot !== undefined) shared.snapshot = run.snapshot;
   if (run.input !== undefined) shared.input = run.input;
+  if (run.start !== undefined) shared.start = run.start;
   return shared;
 }
 
@@ -212,7 +213,7 @@ function sharedOf(run: PlannedRun): Shared {
 function isSame(a: Shared, b: Shared): boolean {
   for (const key in a) if (a[key as keyof Shared] !== b[key as keyof Shared]) return false;
   // Only one of the two may have these keys.
-  return a.snapshot === b.snapshot && a.input === b.input;
+  return a.snapshot === b.snapshot && a.input === b.input && a.start === b.start;
 }
 
 function ownOf(run: PlannedRun): Own {
@@ -259,6 +260,7 @@ function joined(shared: Shared, own: Own): PlannedRun {
   };
   if (shared.snapshot !== undefined) run.snapshot = shared.snapshot;
   if (shared.input !== undefined) run.input = shared.input;
+  if (shared.start !== undefined) run.start = shared.start;
   if (own.files !== undefined) run.files = own.files;
   if (own.neededRuns !== undefined) run.neededRuns = own.neededRuns;
   if (own.doneArgv !== undefined) run.doneArgv = own.doneArgv;

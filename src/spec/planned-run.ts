@@ -72,6 +72,23 @@ export const RetryRule = z.strictObject({
 });
 export type RetryRule = z.infer<typeof RetryRule>;
 
+export const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
+
+/**
+ * When runs may start, as the clocks of `zone` show it. `at`: `22:00`, or `2026-12-01 22:00`. `after`: seconds after the launch.
+ * `between`: the times of day at which the window of a day begins and ends. `days`: those that have a window, or count for `at`.
+ * `outside`: what running runs do when the window has ended; absent: they continue.
+ */
+export const StartRule = z.strictObject({
+  at: z.string().optional(),
+  after: z.number().positive().optional(),
+  between: z.tuple([z.string(), z.string()]).optional(),
+  days: z.array(z.enum(weekdays)).optional(),
+  outside: z.enum(['continue', 'pause']).optional(),
+  zone: z.string(),
+});
+export type StartRule = z.infer<typeof StartRule>;
+
 /** The metric that says how good a run is. */
 export const Objective = z.strictObject({
   name: z.string(),
@@ -192,6 +209,8 @@ export const PlannedRun = z.strictObject({
   timeout: z.number().positive().nullable().default(null),
   /** Runs of a higher priority start first. */
   priority: z.int().default(0),
+  /** When it may start; absent: at any time. The same for all runs of a group. */
+  start: StartRule.optional(),
   /** What it reads: `lines`: a pipe into which lines are typed; `terminal`: a terminal of its own; absent: an empty input. */
   input: z.enum(['lines', 'terminal']).optional(),
   retry: RetryRule.default({ max: 0, backoff: 5, on: [...FailureClass.options] }),
@@ -236,6 +255,8 @@ export const PlanSource = z.strictObject({
   runsDirectory: z.string(),
   cwd: z.string(),
   set: z.array(z.string()),
+  /** The time zone of the launch; absent: no group has a start time. */
+  zone: z.string().optional(),
   /** Code snapshots by working directory. Absent: none. */
   snapshots: z.array(CodeSnapshot).optional(),
 });

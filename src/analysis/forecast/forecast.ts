@@ -37,6 +37,8 @@ export type ForecastRun = {
   readonly etaRange?: readonly [low: number, high: number] | null | undefined;
   /** When its next attempt starts without a request; null: none is planned. */
   readonly retryAt?: number | null;
+  /** When its start time lets it start; null or absent: it does not wait for that. */
+  readonly startsAt?: number | null | undefined;
   /** Start and end of each attempt before the last. */
   readonly earlier?: readonly (readonly [since: number, at: number])[] | undefined;
   /** GPUs it takes; absent: none, it takes a CPU slot. */
@@ -303,7 +305,7 @@ function isWhole({ attempt, startedAt, earlier = [] }: ForecastRun): boolean {
 function scheduleOf(open: readonly OpenRun[], { all }: RunGroups, { cpuSlots, gpus, now }: ForecastSetting): Schedule {
   const jobs = open.map(({ run, group }): Job => ({
     ...{ group, pool: poolOf(run), room: roomOf(run), isUp: run.state !== 'queued', priority: run.priority },
-    notBefore: Math.max(0, ((run.retryAt ?? 0) - now) / 1000),
+    notBefore: Math.max(0, (Math.max(run.retryAt ?? 0, run.startsAt ?? 0) - now) / 1000),
   }));
   const willNotBeDone = (run: ForecastRun) => run.state !== 'done' && !willEnd(run);
   const blocked = new Set([...all.keys()].filter((group) => all[group]!.runs.some(willNotBeDone)));

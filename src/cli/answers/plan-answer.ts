@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { count, Parameters, path, RunState } from './facts.js';
+import { count, Parameters, path, RunState, time } from './facts.js';
 
 const ChangedSetting = z.object({
   key: z.string(),
@@ -20,6 +20,7 @@ const PlannedRun = z.object({
   needs: z.array(z.string()).describe('groups that must be done first'),
   neededRuns: z.array(z.string()).describe('runs that must be done first'),
   policy: z.array(z.string()).describe('settings that are not the defaults, in words'),
+  startsAt: time.nullable().describe('when its start time lets it start; null: at once'),
   state: z.enum(['new', 'resume', 'done']).describe('by its directory: what is to be done of it'),
   reason: z.string().describe('why, in words'),
   live: RunState.nullable().describe('state by the supervisor; null: it is not up, or does not know the run'),

@@ -42,6 +42,7 @@ const Run = z.object({
   startedAt: timeOrNull,
   endedAt: timeOrNull,
   retryAt: time.nullable().describe('when it is retried; null: it does not wait for that'),
+  startsAt: time.nullable().describe('when its start time lets it start; null: it does not wait for that'),
   progress: z.number().nullable().describe('share of its work, 0 to 1; null: unknown'),
   etaSeconds: seconds.nullable().describe('seconds until its end; null: unknown'),
   etaRange: Interval.nullable().describe('the end lies between these in eight cases of ten, seconds; null: unknown'),

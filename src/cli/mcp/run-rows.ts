@@ -8,7 +8,7 @@ export type Values = Readonly<Record<string, unknown>>;
 
 /** Facts that are about the machine, or that other facts tell: only whole rows have them. */
 const omitted = new Set([
-  ...['name', 'sweep', 'pid', 'directory', 'gpus', 'gpuMemory', 'cpu', 'memory', 'infinite', 'retryAt'],
+  ...['name', 'sweep', 'pid', 'directory', 'gpus', 'gpuMemory', 'cpu', 'memory', 'infinite', 'retryAt', 'startsAt'],
   ...['displayName', 'etaRange', 'best', 'declared', 'version'],
 ]);
 /** Values that say nothing. */

@@ -9,6 +9,7 @@ import type { Plan, PlannedRun } from '../../spec/planned-run.js';
 import { durationRange } from '../../text/duration.js';
 import { counted } from '../../text/numbers.js';
 import { type Change, type Difference, isUp } from './difference.js';
+import { plannedStart } from './start-time.js';
 
 /** The slots for the runs. */
 export type Room = { readonly cpuSlots: number; readonly gpus: number };
@@ -81,7 +82,7 @@ function estimate(difference: Difference, before: readonly BudgetedRun[], settin
   const changed = new Map(
     difference.changes.map((change): [string, BudgetedRun] => {
       const row = known.get(change.run.id);
-      return [change.run.id, after(change, row, { room, leavesBroken })];
+      return [change.run.id, after(change, row, { room, leavesBroken, at: setting.before.now })];
     }),
   );
   // In file order for runs of the file; other runs keep their place.
@@ -101,15 +102,16 @@ function needsOf({ sweep, groups }: Plan, { needs }: ForecastSetting): ForecastS
 }
 
 /** A run as it is after the launch. */
-function after(change: Change, row: BudgetedRun | undefined, { room, leavesBroken }: Launched): BudgetedRun {
+function after(change: Change, row: BudgetedRun | undefined, { room, leavesBroken, at }: Launched): BudgetedRun {
   const { run, kind } = change;
-  const now = budgeted(newRun(run, room), run.budget ?? []);
+  const now = budgeted(newRun(run, room, at), run.budget ?? []);
   if (row === undefined) return kind === 'same' ? { ...now, state: 'done' } : now;
   if (kind === 'same' || (leavesBroken && isBroken(row.state))) return row;
   return isUp(row.state) ? goingOn(now, row) : startedAgain(now, row);
 }
 
-type Launched = Pick<Setting, 'room' | 'leavesBroken'>;
+/** `at`: when it is launched, Unix ms. */
+type Launched = Pick<Setting, 'room' | 'leavesBroken'> & { readonly at: number };
 
 function isBroken(state: RunWord): boolean {
   return state === 'failed' || state === 'killed' || state === 'lost';
@@ -129,11 +131,12 @@ function startedAgain(now: BudgetedRun, row: BudgetedRun): BudgetedRun {
   return { ...now, progress, ...(row.state === 'held' ? { state: row.state } : {}) };
 }
 
-function newRun({ id, sweep, group, parameters, priority, resources }: PlannedRun, { gpus }: Room): Row {
+function newRun(run: PlannedRun, { gpus }: Room, now: number): Row {
+  const { id, sweep, group, parameters, priority, resources } = run;
   const wanted = resources.gpus === 'auto' ? Math.min(1, gpus) : resources.gpus;
   return {
     ...{ id, sweep, group, parameters, priority, state: 'queued', attempt: 0 },
-    ...{ startedAt: null, endedAt: null, progress: null, etaSeconds: null },
+    ...{ startedAt: null, endedAt: null, progress: null, etaSeconds: null, startsAt: plannedStart(run, now) },
     ...(wanted === 0 ? {} : { gpuCount: wanted }),
   };
 }
@@ -146,7 +149,8 @@ function recordedRun({ run, standing }: Change): Row | null {
   const last = record?.attempts.at(-1);
   if (record === null || last === undefined) return null;
   return {
-    ...newRun(run, { cpuSlots: 0, gpus: 0 }),
+    ...newRun(run, { cpuSlots: 0, gpus: 0 }, 0),
+    startsAt: null,
     parameters: record.parameters,
     state: last.outcome === null ? 'lost' : endStateOf(last.outcome.kind),
     attempt: record.attempts.length,

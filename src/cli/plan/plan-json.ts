@@ -2,16 +2,22 @@ import type { Plan } from '../../spec/planned-run.js';
 import { type Change, type Difference, resumes } from './difference.js';
 import type { Estimate } from './estimate.js';
 import type { Answers } from '../answers/schemas.js';
+import { hasEnded } from '../../base/run-words.js';
+import { isoTime } from '../show/run-table.js';
+import { plannedStart } from './start-time.js';
 import { policyWords } from '../../spec/policy/policy-words.js';
 
 /** The changes and the duration of a launch, as far as known. */
 type LaunchEffect = { readonly difference: Difference; readonly estimate: Estimate };
 
+/** `now`: Unix ms. */
+type Launching = { readonly slots: readonly string[]; readonly now: number };
+
 /** The plan for scripts: `--dry-run --json`. */
 export function planJson(
   { difference, estimate }: LaunchEffect,
   plan: Plan,
-  slots: readonly string[],
+  { slots, now }: Launching,
 ): Answers['plan'] {
   return {
     sweep: plan.sweep,
@@ -34,6 +40,7 @@ export function planJson(
       needs: run.needs,
       neededRuns: run.neededRuns ?? [],
       policy: policyWords(run),
+      startsAt: isoTime(row === null || hasEnded(row.state) ? plannedStart(run, now) : (row.startsAt ?? null)),
       state: standing.state,
       reason: standing.reason,
       live: row?.state ?? null,

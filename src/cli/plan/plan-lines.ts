@@ -10,6 +10,9 @@ import { wrap, wrapCommand } from '../../text/wrap.js';
 import { compactNames } from './compact-names.js';
 import { type Change, type Difference, isEdited, isKnown, isOutdated, isQueued, resumes } from './difference.js';
 import { differenceLines, differenceSummary } from './difference-lines.js';
+import { plannedStart, startWords } from './start-time.js';
+
+type Clock = { readonly now: number; readonly zone: string };
 
 type PlanOptions = {
   /** Width of the layout in columns. */
@@ -20,6 +23,8 @@ type PlanOptions = {
   readonly slots: readonly string[];
   /** The estimated duration in words; null: unknown. */
   readonly time: string | null;
+  /** The time and the time zone of who reads it, for start times. */
+  readonly clock: Clock;
 };
 
 /**
@@ -126,6 +131,7 @@ type GroupOptions = {
   readonly verbose: boolean;
   /** Directory that commands start in by default. */
   readonly from: string;
+  readonly clock: Clock;
 };
 
 /** The lines of a group: heading, names, varying parameters, command, and runs that are not simply started. */
@@ -134,11 +140,22 @@ function groupLines(group: PlannedGroup, planned: readonly Change[], options: Gr
   return [
     ...heading(group, planned, width),
     ...(needWords(group).length === 0 ? [] : labelled('after', needWords(group).join(', '), width)),
+    ...starts(planned, options),
     ...(verbose ? everyRun(planned, options) : [...names(planned, width), ...variation(planned, width)]),
     ...policy(planned, width),
     ...(verbose ? [] : standings(planned, width)),
     ...(verbose ? [] : command(planned[0]!, options)),
   ];
+}
+
+/** When the runs start that have to wait for it. A sweep that is known keeps the start time that it has. */
+function starts(planned: readonly Change[], { width, clock }: GroupOptions): string[] {
+  const times = planned.flatMap(({ row, run, standing }) => {
+    if (row !== null && !hasEnded(row.state)) return row.startsAt ?? [];
+    return standing.state === 'done' ? [] : (plannedStart(run, clock.now) ?? []);
+  });
+  if (times.length === 0) return [];
+  return labelled('starts', startWords(Math.min(...times), clock.now, clock.zone), width);
 }
 
 /** The needs of a group in words: `sft`, `prepare with the same N`, `its own run of train or filter`. */

@@ -134,13 +134,18 @@ function whyOf(run: RunSummary, now: number): string {
   const { reason, warning, retryAt, killAt, state } = run;
   const isTold = hasEnded(state) ? isUnhealthy(run) : state === 'running' || state === 'paused';
   const parts = [
-    reason === null ? null : displayText(reason),
+    reason === null ? null : displayText(reason) + untilStart(run, now),
     retryAt === null ? null : `again in ${shortDuration(retryAt - now)}`,
     killAt === null ? null : `SIGKILL in ${shortDuration(killAt - now)}`,
     isTold ? displayText(healthText(run) ?? '') : null,
     warning === null ? null : displayText(warning),
   ];
   return parts.filter((part) => part !== null && part !== '').join('; ');
+}
+
+/** Time until the start, behind the words that say when that is. */
+function untilStart({ startsAt = null }: RunSummary, now: number): string {
+  return startsAt === null ? '' : `, in ${shortDuration(startsAt - now)}`;
 }
 
 /** Colours of the terminal's own palette. */
@@ -186,6 +191,7 @@ export function runStatus(run: RunSummary): Answers['ls'][number] {
   return {
     ...{ name, sweep, group, subgroup, state, reason, attempt, exit, pid, slot, gpus },
     ...{ startedAt: isoTime(more.startedAt), endedAt: isoTime(more.endedAt), retryAt: isoTime(more.retryAt) },
+    startsAt: isoTime(more.startsAt),
     ...{
       progress,
       etaSeconds,
@@ -204,6 +210,7 @@ export function runStatus(run: RunSummary): Answers['ls'][number] {
   };
 }
 
-function isoTime(time: number | null): string | null {
-  return time === null ? null : new Date(time).toISOString();
+/** ISO 8601. */
+export function isoTime(time: number | null | undefined): string | null {
+  return time == null ? null : new Date(time).toISOString();
 }

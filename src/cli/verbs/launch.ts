@@ -29,7 +29,7 @@ import { planLines } from '../plan/plan-lines.js';
 import { leftOutNow, optionWords, saidBy, withLeftOut } from '../plan/said-at-launch.js';
 import { allocationNote, packNote, slurmSlots } from '../plan/slurm-plan.js';
 import { wandbNote } from '../plan/wandb-note.js';
-import { at, own } from '../ports.js';
+import { at, localZone, own } from '../ports.js';
 import { printReport } from '../print-report.js';
 import { besideRows, readPlan, type ReadPlan } from '../read-plan.js';
 import { hasPerson, hasScreen, outputWidth, passingLine, print, printAnswer, remark } from '../terminal.js';
@@ -194,10 +194,12 @@ async function showPlan(
     const cpuSlots = slots.filter((slot) => /^(cpu|slurm)/.test(slot)).length;
     const difference = differenceFrom(read, fleet);
     const room = { cpuSlots, gpus: slots.length - cpuSlots };
-    const estimate = estimateOf(difference, read, fleet, { room, now: Date.now() });
+    const clock = { now: Date.now(), zone: localZone() };
+    const estimate = estimateOf(difference, read, fleet, { room, now: clock.now });
     const time = timeOf(estimate, difference);
-    if (options.json === true) printAnswer('plan', planJson({ difference, estimate }, plan, slots));
-    else print(planLines(difference, plan, { width: outputWidth(), verbose: options.verbose ?? false, slots, time }));
+    const [width, verbose] = [outputWidth(), options.verbose ?? false];
+    if (options.json === true) printAnswer('plan', planJson({ difference, estimate }, plan, { slots, now: clock.now }));
+    else print(planLines(difference, plan, { width, verbose, slots, time, clock }));
   } finally {
     fleet?.close();
   }

@@ -9,6 +9,7 @@ import { groupOf } from '../queue/groups.js';
 import { type ActiveState, type Ending, inLine, isActive, type Run } from '../run-state.js';
 import type { Group } from '../state.js';
 import { amend, move } from './move.js';
+import { pauseIfOutside } from './start.js';
 import { isRetried, retryLater } from './retry.js';
 import { countedOutcome, stop } from './stop.js';
 
@@ -30,6 +31,7 @@ export function started(turn: StepContext, event: EventOf<'run-started'>): void 
   makeRoom(turn, run, slot);
   move(turn, run, { phase: 'running', slot, pid: event.pid, since: event.at, pausedAt: null, pausedMs: 0 });
   if (cause !== null) stop(turn, run, cause);
+  else pauseIfOutside(turn, run);
 }
 
 type EndNews = News & { gpuMemory?: number | undefined; agoMs?: number | undefined };

@@ -1,11 +1,20 @@
 import type { Run } from '../run-state.js';
+import { nextStartCheck } from '../start/group-start.js';
 import type { SchedulerState } from '../state.js';
 
 /**
- * When `time-passed` is needed next, Unix ms; null while no run has a deadline. While runs are still to be added, that is at once.
+ * When `time-passed` is needed next, Unix ms; null while no run has a deadline and no group a start time. While runs are still to be added, that is at once.
  */
-export function nextDeadline({ deadlines, intakes }: SchedulerState): number | null {
-  return intakes[0]?.submission.at ?? deadlines.firstRank()?.[0] ?? null;
+export function nextDeadline(state: SchedulerState): number | null {
+  const [intake] = state.intakes;
+  if (intake !== undefined) return intake.submission.at;
+  const times = [nextRunDeadline(state), nextStartCheck(state)].filter((at) => at !== null);
+  return times.length === 0 ? null : Math.min(...times);
+}
+
+/** The first deadline of a run; null: none has one. */
+export function nextRunDeadline({ deadlines }: SchedulerState): number | null {
+  return deadlines.firstRank()?.[0] ?? null;
 }
 
 /** The first run whose deadline has passed, or null. */

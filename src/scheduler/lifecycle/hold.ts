@@ -1,5 +1,6 @@
 import type { StepContext } from '../action.js';
 import { groupOf } from '../queue/groups.js';
+import { isTooEarly } from '../start/group-start.js';
 import type { Run } from '../run-state.js';
 import { amend, move } from './move.js';
 
@@ -19,9 +20,12 @@ export function holdForBreaker(turn: StepContext, run: Run, reason: string, valu
   amend(turn, run, { hold: { by: 'breaker', reason, ...(values === null ? {} : { values }) } });
 }
 
-/** Lets a held run start, whoever held it. */
+/** Lets a held run start, whoever held it; one that is not held, before its start time. */
 export function release(turn: StepContext, run: Run): void {
-  if (run.hold === null) return;
+  if (run.hold === null) {
+    if (run.state.phase === 'waiting' && isTooEarly(turn.state, run)) amend(turn, run, { early: true });
+    return;
+  }
   amend(turn, run, { hold: null });
   trustAgain(turn, run);
 }
@@ -43,11 +47,11 @@ export function setPriority(turn: StepContext, run: Run, priority: number): void
   if (run.priority !== priority) amend(turn, run, { priority });
 }
 
-/** Pauses a running run. It keeps its slot; its timeout is paused too. A run that is not up is left alone. */
-export function pause(turn: StepContext, run: Run): void {
+/** Pauses a running run. `by`: the end of its window asks for it, not a user. It keeps its slot; its timeout is paused too. A run that is not up is left alone. */
+export function pause(turn: StepContext, run: Run, by?: 'window'): void {
   const { state, id, attempt } = run;
   if (state.phase !== 'running' || state.pausedAt !== null) return;
-  move(turn, run, { ...state, pausedAt: turn.at });
+  move(turn, run, { ...state, pausedAt: turn.at, ...(by === undefined ? {} : { pausedBy: by }) });
   turn.actions.push({ type: 'pause', id, attempt });
 }
 
@@ -55,7 +59,8 @@ export function pause(turn: StepContext, run: Run): void {
 export function continueRun(turn: StepContext, run: Run): void {
   const { state, id, attempt } = run;
   if (state.phase !== 'running' || state.pausedAt === null) return;
+  const { phase, slot, pid, since } = state;
   const pausedMs = state.pausedMs + Math.max(0, turn.at - state.pausedAt);
-  move(turn, run, { ...state, pausedAt: null, pausedMs });
+  move(turn, run, { phase, slot, pid, since, pausedAt: null, pausedMs });
   turn.actions.push({ type: 'continue', id, attempt });
 }

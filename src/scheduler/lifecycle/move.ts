@@ -27,7 +27,7 @@ export function move(turn: StepContext, run: Run, next: RunState): void {
 export function amend(
   { state, touched }: StepContext,
   run: Run,
-  facts: Partial<Pick<Run, 'hold' | 'priority' | 'order' | 'place'>>,
+  facts: Partial<Pick<Run, 'hold' | 'early' | 'priority' | 'order' | 'place'>>,
 ): void {
   Object.assign(run, facts);
   touched.add(run.id);

@@ -10,6 +10,7 @@ import { inLine, isActive, type Run, type Terms } from '../run-state.js';
 import type { Intake, SchedulerState } from '../state.js';
 import { liftBreaker, trustAgain } from './hold.js';
 import { file, move } from './move.js';
+import { setStart } from './start.js';
 
 type Submission = EventOf<'runs-submitted'>;
 
@@ -18,10 +19,11 @@ export function submit(turn: StepContext, submission: Submission): void {
   const { state } = turn;
   if (submission.proposed && !submission.runs.every(({ group }) => mayJoin(state, group))) return;
   state.intakes.push(intakeOf(submission));
-  for (const { id, needs, breaker, open } of submission.groups) {
+  for (const { id, needs, breaker, open, start } of submission.groups) {
     // A known group keeps its needs until all its runs are added, so that it does not become ready or unready in between.
     if (groupOf(state, id).runs.size === 0) setNeeds(state, id, needs);
     groupOf(state, id).breaker = breaker;
+    setStart(turn, id, start);
     groupOf(state, id).open = open === undefined ? null : { cap: open.cap, plan: submission.plan, closed: null };
   }
   // Older submissions come first, unless this one is of a version that adds all runs at once.
@@ -150,6 +152,7 @@ function known({ state }: StepContext, sweep: string, plan: string, submitted: S
     retried: 0,
     alone: false,
     hold: null,
+    early: false,
     next: null,
     plan,
     attempt: attempts,
@@ -183,7 +186,10 @@ export function forget({ state, touched }: StepContext, sweep: string): void {
   for (const id of ids) touched.add(id);
   // In reverse order, as removing the first of fifty thousand runs each time would reorder the queue each time.
   for (const id of [...ids].reverse()) dropRun(state, id);
-  for (const id of [...state.groups.keys()]) if (isOf(id, sweep)) state.groups.delete(id);
+  for (const id of [...state.groups.keys()].filter((group) => isOf(group, sweep))) {
+    state.groups.delete(id);
+    state.scheduled.delete(id);
+  }
   state.sweeps.delete(sweep);
 }
 

@@ -1,10 +1,11 @@
 import { gpuName, nameOf, type RunId, sweepOf } from '../../base/ids.js';
 import type { Outcome } from '../../base/outcome.js';
-import { nextDeadline } from '../lifecycle/deadlines.js';
+import { nextRunDeadline } from '../lifecycle/deadlines.js';
 import { groupOf, unmetNeed } from '../queue/groups.js';
 import { firstBefore, queueHeads } from '../queue/launch.js';
 import { growingGroups } from '../queue/open-groups.js';
 import { unmetRuns } from '../queue/queues.js';
+import { isFarFromStart, openingText } from '../start/group-start.js';
 import { type Ending, isActive, isInBackoff, type Run } from '../run-state.js';
 import type { GpuDevice, Group, SchedulerState } from '../state.js';
 import {
@@ -22,11 +23,13 @@ import {
 } from './placement.js';
 
 /**
- * Why a run waits, in words; null for a run that does not wait. The time of a retry is left out, as `notBefore` of its state holds
+ * Why a run waits, or is paused at the end of its window, in words; null for others. The time of a retry is left out, as `notBefore` of its state holds
  * it.
  */
 export function waitingReason(state: SchedulerState, id: RunId): string | null {
   const run = state.runs.get(id);
+  if (run?.state.phase === 'running' && run.state.pausedBy === 'window')
+    return `continues at ${openingText(state, run)}`;
   if (run?.state.phase !== 'waiting') return null;
   if (run.hold !== null) return holdReason(run.hold);
   if (isInBackoff(run.state)) return backoffReason(run, run.state.last);
@@ -39,8 +42,22 @@ export function waitingReason(state: SchedulerState, id: RunId): string | null {
 
 /** Whether nothing runs, nothing that waits can start without a request, and no group grows. */
 export function isSettled(state: SchedulerState): boolean {
-  if (state.active.size > 0 || nextDeadline(state) !== null || growingGroups(state).length > 0) return false;
-  return !queueHeads(state).some((run) => isPossibleLater(state, demandOf(state, run)));
+  return isStill(state) && startable(state).length === 0;
+}
+
+/** Whether nothing runs, and whatever can start without a request waits for a start time that is not near. */
+export function isAsleep(state: SchedulerState): boolean {
+  return isStill(state) && startable(state).every((run) => isFarFromStart(state, run));
+}
+
+function isStill(state: SchedulerState): boolean {
+  const isBusy = state.active.size > 0 || state.intakes.length > 0;
+  return !isBusy && nextRunDeadline(state) === null && growingGroups(state).length === 0;
+}
+
+/** The first runs of each queue that need no user to start. */
+function startable(state: SchedulerState): Run[] {
+  return queueHeads(state).filter((run) => isPossibleLater(state, demandOf(state, run)));
 }
 
 function holdReason(hold: NonNullable<Run['hold']>): string {
@@ -98,6 +115,8 @@ function roomReason(state: SchedulerState, run: Run): string {
   const demand = demandOf(state, run);
   if (!hasCoresLater(state, demand)) return coresNeverReason(state, demand);
   if (!isPossibleLater(state, demand)) return neverReason(state, demand);
+  const opening = openingText(state, run);
+  if (opening !== null) return `starts at ${opening}`;
   if (freeSlot(state, demand) !== null) return turnReason(state, run);
   const isShortOfGpus = demand.gpus > 0 && freeSlot(state, { ...demand, cores: 0 }) === null;
   return isShortOfGpus ? waitReason(state, demand) : coresReason(state, demand);

@@ -9,7 +9,7 @@ export function groupOf(state: SchedulerState, id: GroupId): Group {
   const group: Group = {
     ...{ id, needs: [], neededBy: new Set() },
     ...{ runs: new Set(), waiting: new Set(), done: new Set(), broken: new Set() },
-    ...{ ready: true, breaker: null, quickFailures: new Set(), trips: 0, peakMemory: null, open: null },
+    ...{ ready: true, breaker: null, quickFailures: new Set(), trips: 0, peakMemory: null, open: null, start: null },
   };
   state.groups.set(id, group);
   return group;

@@ -5,6 +5,7 @@ import { type Demand, demandOf, freeSlot, isPossibleNow, usableGpus } from '../p
 import type { Slot } from '../placement/slot.js';
 import type { Run } from '../run-state.js';
 import type { SchedulerState } from '../state.js';
+import { isTooEarly } from '../start/group-start.js';
 import { isBefore } from './queues.js';
 
 /**
@@ -40,7 +41,7 @@ function nextLaunch(state: SchedulerState): { run: Run; slot: Slot } | null {
 
 /** The first run of each queue that could start now if it were alone, in the order of their turns. */
 function line(state: SchedulerState): Run[] {
-  const heads = queueHeads(state).filter((run) => isPossibleNow(state, demandOf(state, run)));
+  const heads = openHeads(state).filter((run) => isPossibleNow(state, demandOf(state, run)));
   return heads.sort((a, b) => (isBefore(a, b) ? -1 : 1));
 }
 
@@ -48,7 +49,7 @@ function line(state: SchedulerState): Run[] {
 export function firstBefore(state: SchedulerState, run: Run): Run | null {
   const demand = demandOf(state, run);
   let first: Run | null = null;
-  for (const head of queueHeads(state)) {
+  for (const head of openHeads(state)) {
     if (!isBefore(head, first ?? run)) continue;
     const other = demandOf(state, head);
     if (isRivalry(demand, other) && isPossibleNow(state, other)) first = head;
@@ -60,6 +61,11 @@ function isRivalry(a: Demand, b: Demand): boolean {
   if (a.cores > 0 && b.cores > 0) return true;
   const isOnGpus = a.gpus > 0 && b.gpus > 0;
   return isOnGpus && (a.within === null || b.within === null || a.within.some((index) => b.within!.includes(index)));
+}
+
+/** The first run of each queue whose runs need not wait for their start time. */
+function openHeads(state: SchedulerState): Run[] {
+  return queueHeads(state).filter((run) => !isTooEarly(state, run));
 }
 
 /** The first run of each queue. */

@@ -1,6 +1,7 @@
 import type { RunId } from '../../base/ids.js';
 import { demandOf } from '../placement/placement.js';
 import type { Run } from '../run-state.js';
+import { isTooEarly } from '../start/group-start.js';
 import type { SchedulerState } from '../state.js';
 import { RunHeap } from './run-heap.js';
 
@@ -31,7 +32,7 @@ export function isBefore(run: Run, other: Run): boolean {
   return run.priority === other.priority ? run.order < other.order : run.priority > other.priority;
 }
 
-/** Whether a run waits for nothing but room. */
+/** Whether a run waits for nothing but room, and perhaps its start time. */
 function isInLine(all: SchedulerState, run: Run): boolean {
   const { state, hold, group } = run;
   if (state.phase !== 'waiting' || state.notBefore !== null || hold !== null) return false;
@@ -46,8 +47,14 @@ export function unmetRuns({ runs }: Pick<SchedulerState, 'runs'>, { needs }: Pic
   });
 }
 
-/** The key of a run's queue. Runs of one queue need the same, so if the first can never start, none can. */
+/** The key of a run's queue. Runs that wait for the start time of their group have queues of their own. */
 function queueKey(state: SchedulerState, run: Run): string {
+  const key = roomKey(state, run);
+  return isTooEarly(state, run) ? `${run.group} later/${key}` : key;
+}
+
+/** Runs of one queue need the same, so if the first can never start, none can. */
+function roomKey(state: SchedulerState, run: Run): string {
   const { gpus, perGpu, cores, within } = demandOf(state, run);
   if (gpus === 0) return `cpu/${cores}`;
   return `${gpus}/${perGpu}/${cores}/${within?.join() ?? ''}/${run.need.memory ?? run.group}`;

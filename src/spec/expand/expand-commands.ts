@@ -1,13 +1,13 @@
 import type { RunId } from '../../base/ids.js';
 import { UserError } from '../../base/user-error.js';
 import { type CommandLine, programName } from '../file/command-list.js';
-import { variableIn } from '../file/overrides.js';
+import { startAtIn, variableIn } from '../file/overrides.js';
 import type { SweepFile } from '../file/sweep-file.js';
 import { Breaker, MetricChoice, type Plan, type PlannedRun, Resources, RetryRule } from '../planned-run.js';
 import { mostRuns } from './compiled-block.js';
 import { identityOf } from './identity.js';
 import type { KeptNames } from './kept-names.js';
-import { type ExpandOptions, joinPath } from './plan-run.js';
+import { type ExpandOptions, joinPath, startOf } from './plan-run.js';
 
 type CommandsFile = Extract<SweepFile, { kind: 'commands' }>;
 const group = 'commands';
@@ -20,7 +20,9 @@ const group = 'commands';
 export function expandCommands(file: CommandsFile, options: ExpandOptions, kept: KeptNames): Plan {
   const sets = options.set ?? [];
   const env = Object.assign({}, ...sets.map((text) => variableIn(text, []))) as Record<string, string>;
-  const isOther = sets.some((text) => variableIn(text, []) === null);
+  const at = sets.flatMap((text) => startAtIn(text) ?? []).at(-1);
+  const start = startOf(at === undefined ? null : { at }, options.zone);
+  const isOther = sets.some((text) => variableIn(text, []) === null && startAtIn(text) === null);
   const [option] = isOther ? ['--set'] : options.groups?.length ? ['--sweep'] : [];
   if (option !== undefined) {
     throw new UserError(
@@ -45,7 +47,7 @@ export function expandCommands(file: CommandsFile, options: ExpandOptions, kept:
     notify: null,
     groups: [{ name: group, title: null, needs: [], prerequisite: false, breaker: Breaker.parse({}) }],
     runs: file.lines.map((line, index) =>
-      plannedLine(file, options, { ...line, env: { ...line.env, ...env } }, names[index]!),
+      Object.assign(plannedLine(file, options, { ...line, env: { ...line.env, ...env } }, names[index]!), start),
     ),
   };
 }

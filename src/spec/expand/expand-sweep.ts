@@ -207,10 +207,12 @@ function plannedGroup({ block, prerequisite }: ChosenGroup): PlannedGroup {
 function sourceOf(
   { path, text }: GroupsFile,
   compiled: readonly CompiledBlock[],
-  { runsDirectory, cwd, set = [] }: ExpandOptions,
+  { runsDirectory, cwd, set = [], zone }: ExpandOptions,
 ): Pick<Plan, 'source'> {
   const isOpen = compiled.some(({ block: { method } }) => method.content.kind !== 'grid' && method.content.open);
-  return isOpen ? { source: { path, text, runsDirectory, cwd, set: [...set] } } : {};
+  if (!isOpen) return {};
+  const hasStart = zone !== undefined && compiled.some(({ block: { start } }) => start !== null);
+  return { source: { path, text, runsDirectory, cwd, set: [...set], ...(hasStart ? { zone } : {}) } };
 }
 
 /** `reach`: what options reach which groups, in words. */

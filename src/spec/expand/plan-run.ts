@@ -1,7 +1,7 @@
 import type { RunId } from '../../base/ids.js';
 import type { Block } from '../file/block.js';
 import type { KeyPath } from '../file/diagnostic.js';
-import type { MetricChoice, PlannedRun } from '../planned-run.js';
+import type { MetricChoice, PlannedRun, StartRule } from '../planned-run.js';
 import type { CommandWords } from './command-words.js';
 import { isInherited } from './compile-block.js';
 import type { CompiledBlock } from './compiled-block.js';
@@ -20,6 +20,8 @@ export type ExpandOptions = {
   readonly cwd: string;
   /** The environment, for `${envvar:NAME}`. */
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The time zone of the user's clock, for `start`; absent: UTC. */
+  readonly zone?: string;
   /** `--set`: `n_batches=500`, `A.N=[16, 64]`, `stop_when=null`. */
   readonly set?: readonly string[];
   /** `--sweep`: only these groups and what they need. */
@@ -76,7 +78,7 @@ export function plannedRun({ sweep, options, group, point }: Making): PlannedRun
     stopWhen: block.stopWhen?.content ?? null,
     resources: block.resources,
     ...policyOf(block),
-    ...inputOf(block),
+    ...{ ...inputOf(block), ...startOf(block.start, options.zone) },
     metrics: metricsOf(group, point, folders),
     ...filesOf({ ...argsFileOf(group, macros), ...wandb.files }),
   };
@@ -148,6 +150,17 @@ function inputOf({ stdin, terminal }: Block): Pick<PlannedRun, 'input'> {
   if (terminal) return { input: 'terminal' };
   return stdin === 'none' ? {} : { input: 'lines' };
 }
+
+/** One object for all runs of a group, so that it is written once. */
+export function startOf(start: Block['start'], zone = 'UTC'): Pick<PlannedRun, 'start'> {
+  if (start === null) return {};
+  const known = zoned.get(start);
+  const rule = known?.zone === zone ? known : { ...start, zone };
+  zoned.set(start, rule);
+  return { start: rule };
+}
+
+const zoned = new WeakMap<object, StartRule>();
 
 function argsFileOf({ command, resumeArgs }: CompiledBlock, macros: MacroValues): Files {
   const isWanted = [command, resumeArgs].some((words) => words.macros.has('args_json_file'));

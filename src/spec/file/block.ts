@@ -3,7 +3,16 @@ import { identifierOf, type Value } from '../expand/expression/cel-environment.j
 import { compileExpression } from '../expand/expression/expression.js';
 import type { Distribution } from '../expand/sampling/distribution.js';
 import type { SamplingKind } from '../expand/sampling/unit-points.js';
-import type { Breaker, DoneRule, EarlyTerminate, Objective, Resources, RetryRule, StopRule } from '../planned-run.js';
+import type {
+  Breaker,
+  DoneRule,
+  EarlyTerminate,
+  Objective,
+  Resources,
+  RetryRule,
+  StartRule,
+  StopRule,
+} from '../planned-run.js';
 import type { KeyPath } from './diagnostic.js';
 import type { WrittenNumbers } from './yaml-source.js';
 
@@ -169,6 +178,8 @@ export type Block = {
   readonly terminal: boolean;
   readonly retry: RetryRule;
   readonly breaker: Breaker | null;
+  /** Null: its runs may start at any time. */
+  readonly start: Omit<StartRule, 'zone'> | null;
   readonly objective: Objective | null;
   readonly earlyTerminate: Located<EarlyTerminate> | null;
   readonly show: readonly string[];

@@ -7,6 +7,7 @@ import { type Block, type Method, methodFrom, parameterNames } from './block.js'
 import { stopRule } from './blocks.js';
 import { isOwn } from './each-run.js';
 import { parameterRule, ParameterText } from './parameter-schema.js';
+import { StartAtText } from './policy-schema.js';
 import { sharedShape } from './sweep-schema.js';
 
 /** One `--set`, such as `n_batches=500` or `A.N=[16, 64]`. */
@@ -47,7 +48,10 @@ type Reached = { readonly touched: readonly Block[]; readonly left: readonly Blo
 function reached(override: Override, blocks: readonly Block[], prerequisites: readonly string[]): Reached {
   const concerned = blocks.filter((block) => concerns(override, block));
   const keepsOwn = (block: Block) =>
-    override.group === null && prerequisites.includes(block.group) && !isOfAllGroups(block, override.key);
+    override.group === null &&
+    override.key !== startAt &&
+    prerequisites.includes(block.group) &&
+    !isOfAllGroups(block, override.key);
   return { touched: concerned.filter((block) => !keepsOwn(block)), left: concerned.filter(keepsOwn) };
 }
 
@@ -83,6 +87,7 @@ export function reachNotes(
 ): string[] {
   if (planned.length < 2) return [];
   return sets.flatMap((text) => {
+    if (startAtIn(text) !== null) return [];
     const reach = reachOf(text, blocks, prerequisites);
     if (reach === null) return [];
     const touched = reach.touched.filter((group) => planned.includes(group));
@@ -94,6 +99,14 @@ export function reachNotes(
         : `, and leaves ${reach.left.join(', ')}, needed by others, as the file has it (\`--set ${first}.${text}\` sets that)`;
     return [`\`--set ${text}\` ${goes}${left}.`];
   });
+}
+
+/** The key that `--at` sets, beside what the file says of the start: for prerequisites, too, as nothing is to start before. */
+const startAt = 'start.at';
+
+/** The time that `start.at=2026-12-01 22:00` sets; null: the text sets something else. */
+export function startAtIn(text: string): string | null {
+  return text.startsWith(`${startAt}=`) ? text.slice(startAt.length + 1) : null;
 }
 
 /** The variable of `env.WANDB_MODE=online`; null: the text sets something else, such as a parameter nested in `env`. */
@@ -126,6 +139,12 @@ const setters: Readonly<Record<string, (block: Block, value: never) => Block>> =
     ...block,
     earlyTerminate: value && { content: EarlyTerminate.parse(value), keys: ['early_terminate'] },
   }),
+  start: (block, start: Block['start']) => ({ ...block, start }),
+  [startAt]: (block, at: string) => {
+    const start = { ...block.start, at };
+    delete start.after;
+    return { ...block, start };
+  },
   method: (block, kind: Method['kind']) => withMethod(block, { kind }),
   run_cap: (block, cap: number) => withMethod(block, { cap }),
   sample_seed: (block, seed: number) => withMethod(block, { seed }),
@@ -219,7 +238,8 @@ function isNested(text: ParameterText): boolean {
 }
 
 function withSetting(block: Block, { text, key, value }: Override): Block {
-  const read = sharedShape[key as keyof typeof sharedShape].safeParse(value);
+  const schema = key === startAt ? StartAtText : sharedShape[key as keyof typeof sharedShape];
+  const read = schema.safeParse(value);
   const wrong = read.success ? mistakeIn(key, read.data) : `expected ${expectation(read.error.issues)}`;
   if (wrong === null) return setters[key]!(block, read.data as never);
   throw new UserError(`\`--set ${text}\`: ${wrong}.`, examples[key] ?? `Write for example \`--set ${key}=3\`.`);
@@ -228,6 +248,8 @@ function withSetting(block: Block, { text, key, value }: Override): Block {
 const examples: Readonly<Record<string, string>> = {
   stop_when: 'Write for example `--set \'stop_when="loss < 0.1"\'`, or `--set stop_when=null` to let runs finish.',
   grace: 'Write for example `--set grace=30`.',
+  start: 'Write for example `--set \'start={between: ["20:00", "08:00"]}\'`, or `--set start=null`.',
+  [startAt]: "Write for example `--at 22:00`, or `--at '2026-12-01 22:00'`.",
   timeout: 'Write for example `--set timeout=2h`, or `--set timeout=null`.',
   metric: "Write for example `--set 'metric={name: loss, goal: minimize}'`.",
   early_terminate: "Write for example `--set 'early_terminate={type: asha, min_iter: 5}'`, or `=null` for none.",

@@ -2,7 +2,8 @@ import * as z from 'zod';
 import { FailureClass } from '../../base/outcome.js';
 import { parseDuration } from '../../text/duration.js';
 import { parseMemory } from '../../text/numbers.js';
-import type { SlurmOptions } from '../planned-run.js';
+import { parseDatedTime, parseTimeOfDay } from '../../text/zoned-time.js';
+import { type SlurmOptions, type StartRule, weekdays } from '../planned-run.js';
 import { notificationWord, notificationWords } from '../policy/notification-words.js';
 import { channelNames, writtenChannels } from '../policy/notify-channels.js';
 
@@ -60,6 +61,42 @@ export const RetryText = z.union(
     }),
   ],
   'a number of retries, or {max: 3, backoff: 10s, on: [crash, oom]}',
+);
+
+const aTimeOfDay = "a time of day in quotes: '22:00'";
+const timeOfDay = z.string(aTimeOfDay).refine((text) => parseTimeOfDay(text) !== null, aTimeOfDay);
+const aStart = "a time of day in quotes, with a date or without: '22:00', '2026-12-01 22:00'";
+export const StartAtText = z
+  .string(aStart)
+  .refine((text) => parseTimeOfDay(text) !== null || parseDatedTime(text) !== null, aStart);
+const aWindow = "two different times of day in quotes: ['20:00', '08:00']";
+const someDays = `one or more of ${weekdays.join(', ')}`;
+const weekday = z.enum(weekdays, someDays);
+const startExample = "{at: '22:00', after: 2h, between: ['20:00', '08:00'], days: [mon, fri], outside: pause} or null";
+
+/** Null cancels an inherited start time. */
+export const StartText = z.union(
+  [
+    z
+      .strictObject({
+        at: StartAtText.optional(),
+        after: someTime.optional(),
+        between: z
+          .tuple([timeOfDay, timeOfDay], aWindow)
+          .refine(([from, to]) => parseTimeOfDay(from) !== parseTimeOfDay(to), aWindow)
+          .optional(),
+        days: z
+          .union([z.array(weekday, someDays).min(1, someDays), weekday.transform((one) => [one])], someDays)
+          .optional(),
+        outside: z.enum(['continue', 'pause'], 'continue or pause').optional(),
+      } satisfies Record<Exclude<keyof StartRule, 'zone'>, z.ZodType>)
+      .refine(
+        ({ outside, between, days }) => outside === undefined || between !== undefined || days !== undefined,
+        '`between` or `days` beside `outside`, as without them there is no outside',
+      ),
+    z.null(),
+  ],
+  startExample,
 );
 
 const option = z.string('a text').min(1, 'a text');
@@ -151,6 +188,7 @@ export type NotifyText = z.infer<typeof NotifyText>;
 export const policyKeys: Readonly<Record<string, readonly string[]>> = {
   retry: ['max', 'backoff', 'on'],
   breaker: ['failures', 'within'],
+  start: ['at', 'after', 'between', 'days', 'outside'],
   slurm: ['partition', 'account', 'qos', 'time', 'constraint', 'extra', 'mode', 'workers'],
   metric: ['name', 'goal', 'target', 'impute', 'impute_while_running'],
   early_terminate: ['type', 'min_iter', 'max_iter', 's', 'eta', 'strict', 'min_runs'],

@@ -15,6 +15,7 @@ import {
   PriorityText,
   RetryText,
   SlurmText,
+  StartText,
   someTime,
   TimeoutText,
 } from './policy-schema.js';
@@ -164,6 +165,7 @@ const shared = {
   priority: PriorityText.optional(),
   retry: RetryText.optional(),
   breaker: BreakerText.optional(),
+  start: StartText.optional(),
   done: DoneText.optional(),
   resources: ResourcesText.optional(),
   slurm: SlurmText.optional(),

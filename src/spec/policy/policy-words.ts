@@ -1,7 +1,14 @@
 import { FailureClass } from '../../base/outcome.js';
 import { durationText } from '../../text/duration.js';
 import { counted, memoryText } from '../../text/numbers.js';
-import { type EarlyTerminate, type PlannedRun, Resources, RetryRule, type SlurmOptions } from '../planned-run.js';
+import {
+  type EarlyTerminate,
+  type PlannedRun,
+  Resources,
+  RetryRule,
+  type SlurmOptions,
+  type StartRule,
+} from '../planned-run.js';
 
 /**
  * The settings of a run that differ from the defaults, each in a few words: `priority 5`, `3 retries after crash or oom`, `at most
@@ -30,6 +37,7 @@ function wordsByKey(run: PlannedRun): Record<string, string[]> {
     priority: run.priority === 0 ? [] : [`priority ${run.priority}`],
     retry: retryWords(run.retry),
     timeout: run.timeout === null ? [] : [`at most ${durationText(run.timeout)}`],
+    start: run.start === undefined ? [] : startWords(run.start),
     stdin: run.input === 'lines' ? ['reads what is typed'] : [],
     terminal: run.input === 'terminal' ? ['a terminal of its own'] : [],
     grace: run.grace === 10 ? [] : [`${durationText(run.grace)} to stop`],
@@ -38,6 +46,18 @@ function wordsByKey(run: PlannedRun): Record<string, string[]> {
     early_terminate: run.earlyTerminate === null ? [] : [`ends early by ${ruleWords(run.earlyTerminate)}`],
     metric: objectiveWords(run),
   };
+}
+
+/** `starts at 22:00`, `starts between 20:00 and 08:00 on mon, fri, and is paused outside of that`. */
+function startWords({ at, after, between, days, outside }: StartRule): string[] {
+  const on = days === undefined ? '' : ` on ${days.join(', ')}`;
+  const window = between === undefined ? on : ` between ${between[0]} and ${between[1]}${on}`;
+  const paused = outside === 'pause' ? ', and is paused outside of that' : '';
+  return [
+    ...(after === undefined ? [] : [`starts ${durationText(after)} after the launch`]),
+    ...(at === undefined ? [] : [`starts at ${at}`]),
+    ...(window === '' ? [] : [`starts${window}${paused}`]),
+  ];
 }
 
 /** The done rule in words; empty: the exit code. */

@@ -11,6 +11,7 @@ type Policy = Pick<
   | 'terminal'
   | 'retry'
   | 'breaker'
+  | 'start'
   | 'objective'
   | 'earlyTerminate'
   | 'resources'
@@ -28,6 +29,7 @@ export function policyOf(layers: Layers): Policy {
     terminal: said(layers, 'terminal', false),
     retry: RetryRule.parse(said(layers, 'retry', { max: 0 })),
     breaker: breaker === false ? null : Breaker.parse(breaker),
+    start: said(layers, 'start', null),
     objective: objectiveOf(layers),
     earlyTerminate: early && { content: EarlyTerminate.parse(early.content), keys: early.keys },
     resources: Resources.parse({ ...layers.sweep.resources, ...layers.group.resources, ...slurmOf(layers) }),

@@ -48,14 +48,14 @@ export class Search {
    * @throws {UserError} When the file cannot be parsed (any more).
    */
   constructor(
-    { path, text, snapshots = [], ...options }: PlanSource,
+    { path, text, snapshots = [], zone, ...options }: PlanSource,
     environment: ExpandOptions['environment'],
     recorded: readonly KnownRun[] = [],
   ) {
     const file = parseSweepFile(text, path);
     if (file.kind === 'commands') throw new UserError(`${path} has no groups.`, 'Launch the sweep again.');
     this.#file = file;
-    this.#options = { ...options, environment };
+    this.#options = { ...options, environment, ...(zone === undefined ? {} : { zone }) };
     this.#snapshots = snapshots;
     this.#recorded = recorded;
     const compiled = compileAll(file, applyOverrides(file.blocks, options.set));

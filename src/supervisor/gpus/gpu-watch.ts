@@ -11,7 +11,7 @@ import { identityOf, type ProcessIdentity } from '../../processes/process-identi
 import type { Tree } from '../../processes/process-tree.js';
 import type { GpuStatus } from '../../protocol/run-summary.js';
 import { SeenGpu } from '../../scheduler/event.js';
-import { isSettled } from '../../scheduler/placement/waiting-reason.js';
+import { isAsleep } from '../../scheduler/placement/waiting-reason.js';
 import type { GpuDevice, SchedulerState } from '../../scheduler/state.js';
 import type { EventLoop } from '../core/event-loop.js';
 import type { Environment } from '../runs/submission-store.js';
@@ -103,7 +103,7 @@ export class GpuWatch {
       this.#leases.release(uuid);
       this.#taken.delete(index);
     }
-    const isNeeded = (state.gpu.gpus.length > 0 && !isSettled(state)) || !this.#leakedMemory.isEmpty;
+    const isNeeded = (state.gpu.gpus.length > 0 && !isAsleep(state)) || !this.#leakedMemory.isEmpty;
     if (isNeeded) this.#monitor.wake();
     else this.#monitor.rest();
   }

@@ -5,6 +5,7 @@ import { growingGroups } from '../../scheduler/queue/open-groups.js';
 import { isSettled, stuckSweeps, waitingReason } from '../../scheduler/placement/waiting-reason.js';
 import { unmetRuns } from '../../scheduler/queue/queues.js';
 import type { Run } from '../../scheduler/run-state.js';
+import { startsAt } from '../../scheduler/start/group-start.js';
 import type { Group, SchedulerState } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import { type RunContext, runSummary } from './run-view.js';
@@ -13,7 +14,7 @@ import { type RunContext, runSummary } from './run-view.js';
 export type RunViewSources = {
   state: SchedulerState;
   planned: (id: RunId) => PlannedRun;
-  contextOf: (run: PlannedRun) => Omit<RunContext, 'waiting' | 'wallTime' | 'left'>;
+  contextOf: (run: PlannedRun) => Omit<RunContext, 'waiting' | 'wallTime' | 'left' | 'startsAt'>;
   /** How long until it ends, seconds; null: nobody knows. */
   leftOf: (run: Run) => TimeRange | null;
   /** The wall clock at a time of the scheduler's line. Unix ms. */
@@ -122,7 +123,8 @@ export class RunViewCache {
     const { planned, contextOf, wallTime, leftOf } = this.#sources;
     const plan = planned(run.id);
     const waiting = this.#remarkOn(run);
-    return runSummary(run, plan, { ...contextOf(plan), waiting, wallTime, left: leftOf(run) });
+    const times = { wallTime, left: leftOf(run), startsAt: startsAt(this.#sources.state, run) };
+    return runSummary(run, plan, { ...contextOf(plan), waiting, ...times });
   }
 
   /** Whether something changes as time passes: when runs end that are up. */

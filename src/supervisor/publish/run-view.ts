@@ -83,6 +83,8 @@ export type RunContext = Pick<
   system?: Readonly<Record<string, number>> | null;
   health: Health;
   left: TimeRange | null;
+  /** When its start time lets it start, by the wall clock; null: it does not wait for that. */
+  startsAt?: number | null;
   waiting: string | null;
   wallTime: (at: number) => number;
 };
@@ -172,6 +174,7 @@ function timesOf({ startedAt, endedAt, killAt }: Life, run: Run, context: RunCon
     endedAt: wallTimeOf(endedAt, context),
     killAt: wallTimeOf(killAt, context),
     retryAt: wallTimeOf(retryAtOf(run), context),
+    startsAt: context.startsAt ?? null,
     ...earlierOf(run, context),
   };
 }
@@ -232,9 +235,9 @@ function endOf({ outcome, since, at }: Extract<RunState, { phase: 'ended' }>): L
 }
 
 /** What the rules of the run verbs look at: the same as clients see, so that both sides judge alike. */
-export function verbTarget(run: Run, planned: PlannedRun | null): VerbTarget {
+export function verbTarget(run: Run, planned: PlannedRun | null, startsAt: number | null = null): VerbTarget {
   const terms = { state: wordOf(run), retryAt: retryAtOf(run), priority: run.priority, heldBy: heldByOf(run) };
-  return { ...terms, ...inputOf(planned) };
+  return { ...terms, startsAt, ...inputOf(planned) };
 }
 
 /** What can be typed into, as its plan says: the executor knows what the present attempt has, and refuses the rest. */

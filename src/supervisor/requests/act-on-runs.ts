@@ -11,6 +11,7 @@ import {
 } from '../../protocol/run-verbs.js';
 import { isOpen } from '../../scheduler/queue/groups.js';
 import { isActive } from '../../scheduler/run-state.js';
+import { startsAt } from '../../scheduler/start/group-start.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import { counted } from '../../text/numbers.js';
 import { verbTarget } from '../publish/run-view.js';
@@ -54,7 +55,8 @@ function select(command: RunCommand, { state, planned }: RequestTools): Selectio
   const selection: Selection = { ids: [], refused: [] };
   for (const id of new Set(command.ids)) {
     const run = state.runs.get(id);
-    const refusal = run === undefined ? unknown : refusalOf(command, verbTarget(run, planned(id)));
+    const refusal =
+      run === undefined ? unknown : refusalOf(command, verbTarget(run, planned(id), startsAt(state, run)));
     if (refusal === null) selection.ids.push(id);
     else selection.refused.push({ id, refusal });
   }

@@ -9,6 +9,7 @@ import { isOnPath } from '../../processes/program-file.js';
 import { type GpuView, sharesAllowed } from '../../gpu/gpu.js';
 import type { Breaker, EventOf, GrantedGpu, SubmittedRun } from '../../scheduler/event.js';
 import type { Need } from '../../scheduler/placement/slot.js';
+import type { StartTimes } from '../../scheduler/start/start-times.js';
 import { isActive, type RunState } from '../../scheduler/run-state.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import type { Plan, PlannedGroup, PlannedRun } from '../../spec/planned-run.js';
@@ -17,6 +18,7 @@ import { isTurnOver, nextTurn } from '../../processes/turn.js';
 import type { AskDone } from '../runs/done-commands.js';
 import { type CompletionOf, factsOf } from '../runs/exit-classification.js';
 import type { Environment } from '../runs/submission-store.js';
+import { startTimes } from './start-times.js';
 
 /**
  * The GPUs that these runs may use, and how many runs share each, by option or by limit of the driver. `placed`: runs are placed on
@@ -130,6 +132,7 @@ function isAlike(a: PlannedRun, b: PlannedRun): boolean {
 /** The plan's groups with their needs; a run may need more than its group says. */
 export function groupNeeds({ sweep, groups, runs }: Plan): EventOf<'runs-submitted'>['groups'] {
   const breakers = new Map(groups.map(({ name, breaker }) => [name, breaker]));
+  const starts = new Map(runs.map(({ group, start }) => [group, start]));
   const needs = new Map(groups.map(({ name, needs: needed }) => [name, new Set(needed)]));
   for (const run of runs) {
     const known = needs.get(run.group) ?? new Set();
@@ -141,11 +144,16 @@ export function groupNeeds({ sweep, groups, runs }: Plan): EventOf<'runs-submitt
     needs: [...needed].map((other) => groupId(sweep, other)),
     breaker: breakerOf(breakers.get(name) ?? null),
     ...openOf(groups.find((group) => group.name === name)),
+    ...startOf(starts.get(name)),
   }));
 }
 
 function openOf(group: PlannedGroup | undefined): { open?: { cap: number } } {
   return group?.open === undefined ? {} : { open: { cap: group.open.cap } };
+}
+
+function startOf(rule: PlannedRun['start']): { start?: StartTimes } {
+  return rule === undefined ? {} : { start: startTimes(rule) };
 }
 
 function needOf({ resources }: PlannedRun, room: GpuRoom): Need {

@@ -33,7 +33,10 @@ export function isUnstarted({ state, attempt }: RunSummary): boolean {
 }
 
 const reasons: Record<RunWord, ((run: RunSummary, reason: string | null, now: number) => Reason | null) | null> = {
-  queued: (run, reason, now) => ({ text: `${again(run.retryAt, now)}${reason ?? 'queued'}`, tone: 'wait' }),
+  queued: (run, reason, now) => ({
+    text: `${again(run.retryAt, now)}${reason ?? 'queued'}${until(run, now)}`,
+    tone: 'wait',
+  }),
   starting: (_, reason) => ({ text: reason ?? 'starting', tone: 'busy' }),
   running: (run) => (waitsForInput(run) ? { text: awaitingInput, tone: 'wait' } : unhealthy(run)),
   paused: (_, reason) => ({ text: joined('paused', reason), tone: 'warn' }),
@@ -54,6 +57,11 @@ function unhealthy(run: RunSummary): Reason | null {
 /** Time until the next attempt. Comes first because the end of a long reason is cut off. */
 function again(retryAt: number | null, now: number): string {
   return retryAt === null ? '' : `again in ${shortDuration(Math.max(0, retryAt - now) + 999)} · `;
+}
+
+/** Time until the start, behind the words that say when that is. */
+function until({ startsAt = null }: RunSummary, now: number): string {
+  return startsAt === null ? '' : `, in ${shortDuration(Math.max(0, startsAt - now) + 999)}`;
 }
 
 function countdown(killAt: number | null, now: number): string {

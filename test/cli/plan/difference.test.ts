@@ -92,8 +92,9 @@ function recorded(before: string, now: string, said: Partial<RunRecord> = {}): D
   return differenceOf({ plan, planned, names, existing, leftOut: [] }, []);
 }
 
-const planOptions = { width: 100, verbose: false, slots: [], time: null };
-const jsonOf = (found: Difference, plan: Plan) => planJson({ difference: found, estimate: null }, plan, []).runs;
+const planOptions = { width: 100, verbose: false, slots: [], time: null, clock: { now: 0, zone: 'UTC' } };
+const jsonOf = (found: Difference, plan: Plan) =>
+  planJson({ difference: found, estimate: null }, plan, { slots: [], now: 0 }).runs;
 const lines = (found: Difference, leavesBroken = false) => differenceLines(found, { width: 100, leavesBroken });
 
 describe('what a launch changes of a sweep that is known', () => {
@@ -321,7 +322,13 @@ describe('what a launch changes of a sweep that is known', () => {
 
   it('is the same in the plan that is shown, which calls live runs live and shows how others are resumed', () => {
     const found = difference(text({ seeds: four }), text({ seeds: four, n: 20 }), states);
-    const options = { width: 100, verbose: false, slots: ['cpu 0'], time: 'about 10s more (1 slot)' };
+    const options = {
+      width: 100,
+      verbose: false,
+      slots: ['cpu 0'],
+      time: 'about 10s more (1 slot)',
+      clock: { now: 0, zone: 'UTC' },
+    };
     const shown = planLines(found, planOf(text({ seeds: four, n: 20 })), options);
     expect(shown).toEqual(
       expect.arrayContaining([
@@ -333,7 +340,10 @@ describe('what a launch changes of a sweep that is known', () => {
         '           with --resume latest',
       ]),
     );
-    const json = planJson({ difference: found, estimate: null }, planOf(text({ seeds: four, n: 20 })), []);
+    const json = planJson({ difference: found, estimate: null }, planOf(text({ seeds: four, n: 20 })), {
+      slots: [],
+      now: 0,
+    });
     expect(json).toMatchObject({
       changes: { new: 0, longer: { done: 1, running: 1, queued: 1, failed: 1 }, again: 0, same: 0 },
       estimate: null,

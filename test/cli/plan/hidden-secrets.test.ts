@@ -17,9 +17,27 @@ describe('a plan that is shown', () => {
   const difference = unknown(hidden, plan);
 
   it.each<[string, string]>([
-    ['as lines', planLines(difference, plan, { width: 200, verbose: false, slots: [], time: null }).join('\n')],
-    ['with every run', planLines(difference, plan, { width: 200, verbose: true, slots: [], time: null }).join('\n')],
-    ['for scripts', JSON.stringify(planJson({ difference, estimate: null }, plan, []))],
+    [
+      'as lines',
+      planLines(difference, plan, {
+        width: 200,
+        verbose: false,
+        slots: [],
+        time: null,
+        clock: { now: 0, zone: 'UTC' },
+      }).join('\n'),
+    ],
+    [
+      'with every run',
+      planLines(difference, plan, {
+        width: 200,
+        verbose: true,
+        slots: [],
+        time: null,
+        clock: { now: 0, zone: 'UTC' },
+      }).join('\n'),
+    ],
+    ['for scripts', JSON.stringify(planJson({ difference, estimate: null }, plan, { slots: [], now: 0 }))],
   ])('holds no secret: %s', (_, shown) => {
     expect(shown).toContain('--hub=***');
     for (const secret of ['tokenOfTheHub42', 'hunter2hunter2', 'pa55word', 'short']) {

@@ -40,7 +40,7 @@ const planned: Planned[] = plan.runs.map((run) => {
   };
   return { run, standing: completionOf(run, index === 1 || index === 2 ? facts : noFacts) };
 });
-const options = { width: 80, verbose: false, slots: ['cpu 0', 'cpu 1'], time: null };
+const options = { width: 80, verbose: false, slots: ['cpu 0', 'cpu 1'], time: null, clock: { now: 0, zone: 'UTC' } };
 
 describe('the plan of a sweep', () => {
   it('says how runs are treated where that is not the usual way, and which where not all are', () => {
@@ -58,7 +58,7 @@ groups:
     const lines = planLines(unknown(all, odd), odd, options);
     expect(lines).toContain('  policy   priority 5; 2 retries; at most 2h');
     expect(lines).toContain(`  policy   at most 2h; priority -1 (${all[4].run.name})`);
-    expect(planJson({ difference: unknown(all, odd), estimate: null }, odd, [])).toMatchObject({
+    expect(planJson({ difference: unknown(all, odd), estimate: null }, odd, { slots: [], now: 0 })).toMatchObject({
       runs: [{ policy: ['priority 5', '2 retries', 'at most 2h'] }, {}, {}, {}, {}, {}],
     });
   });
@@ -140,7 +140,11 @@ groups:
 
   it('is one object for scripts', () => {
     expect(
-      JSON.parse(JSON.stringify(planJson({ difference: unknown(planned, plan), estimate: null }, plan, options.slots))),
+      JSON.parse(
+        JSON.stringify(
+          planJson({ difference: unknown(planned, plan), estimate: null }, plan, { slots: options.slots, now: 0 }),
+        ),
+      ),
     ).toMatchObject({
       sweep: 'tune',
       slots: ['cpu 0', 'cpu 1'],

@@ -12,9 +12,15 @@ describe('what the person should know of a file', () => {
     const planned = plan.runs.map((run) => ({ run, standing: completionOf(run, noFacts) }));
     const difference = unknown(planned, plan);
     const note = "`controller` is for W&B's server; nothing here depends on it.";
-    expect(planLines(difference, plan, { width: 80, verbose: false, slots: ['cpu 0'], time: null })).toContain(
-      `  note   ${note}`,
-    );
-    expect(planJson({ difference, estimate: null }, plan, [])).toMatchObject({ notes: [note] });
+    expect(
+      planLines(difference, plan, {
+        width: 80,
+        verbose: false,
+        slots: ['cpu 0'],
+        time: null,
+        clock: { now: 0, zone: 'UTC' },
+      }),
+    ).toContain(`  note   ${note}`);
+    expect(planJson({ difference, estimate: null }, plan, { slots: [], now: 0 })).toMatchObject({ notes: [note] });
   });
 });

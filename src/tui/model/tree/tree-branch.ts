@@ -283,7 +283,7 @@ function whatOf(reason: string): string {
   const before = known.get(reason);
   if (before !== undefined) return before;
   const text = cleanText(reason).replace(/(?: \([^()]*\))?(?:; [^]*)?$/, '');
-  const what = /^(?:waiting|held)\b/.test(text) ? text : `queued: ${text}`;
+  const what = /^(?:waiting|held|starts)\b/.test(text) ? text : `queued: ${text}`;
   if (known.size > mostKnown) known.clear();
   known.set(reason, what);
   return what;
