@@ -18,7 +18,7 @@ import { isTurnOver, nextTurn } from '../../processes/turn.js';
 import type { AskDone } from '../runs/done-commands.js';
 import { type CompletionOf, factsOf } from '../runs/exit-classification.js';
 import type { Environment } from '../runs/submission-store.js';
-import { startTimes } from './start-times.js';
+import { startTimes } from '../../protocol/start-times.js';
 
 /**
  * The GPUs that these runs may use, and how many runs share each, by option or by limit of the driver. `placed`: runs are placed on

@@ -1,6 +1,6 @@
-import type { StartTimes } from '../../scheduler/start/start-times.js';
-import { type StartRule, weekdays } from '../../spec/planned-run.js';
-import { instantOf, parseDatedTime, parseTimeOfDay } from '../../text/zoned-time.js';
+import type { StartTimes } from '../scheduler/start/start-times.js';
+import { type StartRule, weekdays } from '../spec/planned-run.js';
+import { instantOf, parseDatedTime, parseTimeOfDay } from '../text/zoned-time.js';
 
 /** The start rule of a plan as the scheduler takes it. */
 export function startTimes({ zone, at, after, between, days, outside }: StartRule): StartTimes {
