@@ -11,6 +11,8 @@ import type { SweepFile } from '../spec/file/sweep-file.js';
 import type { Plan } from '../spec/planned-run.js';
 import { completionOf } from '../spec/policy/completion.js';
 import { doneTest } from '../spec/policy/done-rule.js';
+import { importFormatOf } from '../spec/import/formats.js';
+import { queueOfList } from '../spec/import/shell/queues.js';
 import { type LaunchOptions, requestedExecutor, requestedSets, runsDirectory } from './options.js';
 import type { Planned } from './plan/difference.js';
 import { type ExistingRun, existingRuns } from './plan/existing-runs.js';
@@ -46,11 +48,32 @@ export function readPlan(path: string, options: LaunchOptions, command: readonly
     const sweep = tableSweepText(text, path, command);
     return { ...planOfText(sweep, path.replace(/\.\w+$/, '.yaml'), options), fromTable: true };
   }
-  if (command.length === 0) return planOfText(text, path, options);
+  if (command.length === 0) return planOrHint(text, path, options);
   throw new UserError(
     `${path} says itself what is run, so nothing can be done with the command behind \`--\`.`,
     'Leave the command out. Tables take one: `memrl-tui table.csv -- python train.py`.',
   );
+}
+
+/** The plan of a text; a file that can be imported is told so, instead of what is wrong with it as a sweep file. */
+function planOrHint(text: string, path: string, options: LaunchOptions): ReadPlan {
+  const queue = isStructured(path) ? null : queueOfList(text);
+  if (queue !== null) {
+    throw new UserError(
+      `Every line of ${path} is for ${queue}, so that a run would only put its command into another queue.`,
+      `\`memrl-tui import ${path}\` writes a sweep file of the commands themselves.`,
+    );
+  }
+  try {
+    return planOfText(text, path, options);
+  } catch (error) {
+    const format = error instanceof UserError ? importFormatOf(text, path) : null;
+    if (format === null || !(error instanceof UserError)) throw error;
+    const behind = format.takesCommand ? ' -- python train.py' : '';
+    const hint = `\`memrl-tui import ${path}${behind}\` writes a sweep file from it.`;
+    if (isStructured(path)) throw new UserError(`${path} is ${format.name}, and no sweep file.`, hint);
+    throw new UserError(error.message, `${hint}\n  ${error.fix}`);
+  }
 }
 
 /** The same for a text that is not in its file yet. @param rows All runs of the supervisor; empty if it is not asked. */

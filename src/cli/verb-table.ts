@@ -94,7 +94,7 @@ const rows: readonly Verb[] = [
     takesCommand: true,
     heading: 'Launch',
     about:
-      'write a sweep file from one of another program: Hydra, Optuna, SEML, guild, Ray; says what is not taken over (`-`: standard input)',
+      'write a sweep file from one of another program: Hydra, Optuna, SEML, guild, Ray, shell loops, pueue, task-spooler, sbatch, GNU parallel; says what is not taken over (`-`: standard input)',
     options: [sweepName, printOnly],
     run: async (words, given, command) => (await import('./import/import-file.js')).importFile(words, given, command),
   },

@@ -38,4 +38,30 @@ describe('memrl-tui import', () => {
     expect((await run('import', '.')).err).toContain('it is a directory');
     expect(readdirSync(folder()).toSorted()).toEqual(['binary.yaml', 'large.yaml']);
   });
+
+  it('takes a script from standard input or a file, with the options of its launch', async () => {
+    write('runs.sh', 'pueue parallel 3\nfor s in 1 2; do pueue add -- python train.py $s; done\n');
+    const made = await run('import', 'runs.sh');
+    expect(made.out).toContain('memrl-tui sweeps/runs.yaml --dry-run --verbose --slots 3');
+    expect(read('sweeps/runs.yaml')).toContain('# Launch it with: memrl-tui sweeps/runs.yaml --slots 3');
+    expect((await run('import', '-', '--print')).err).toContain('- is empty');
+  });
+
+  it('is named where such a file is launched', async () => {
+    write('exp.yaml', seml);
+    const launched = await run('exp.yaml', '--dry-run');
+    expect(launched.code).toBe(2);
+    expect(launched.err.trim()).toBe(
+      'exp.yaml is a SEML file, and no sweep file.\n\n→ `memrl-tui import exp.yaml` writes a sweep file from it.',
+    );
+    write('list.txt', '# tasks\npueue add -- python a.py\npueue add -- python b.py\n');
+    expect((await run('list.txt', '--dry-run')).err).toContain('Every line of list.txt is for pueue');
+    write('runs.sh', 'for s in 1 2; do python train.py $s; done\n');
+    const script = await run('runs.sh', '--dry-run');
+    expect(script.err).toContain('runs.sh is a script, and no list of commands');
+    expect(script.err).toContain('→ `memrl-tui import runs.sh` writes a sweep file from it.');
+    expect(script.err).toContain('Launch it as one run: `memrl-tui grid -- sh runs.sh`');
+    write('wrong.yaml', 'command: [python]\nparameters: { exec: a, n: [] }\n');
+    expect((await run('wrong.yaml', '--dry-run')).err).toContain('an empty axis makes no runs');
+  });
 });

@@ -6,11 +6,20 @@ import { guildFormat } from './guild.js';
 import { hydraFormat } from './hydra.js';
 import type { ImportFormat, ImportSource } from './import-format.js';
 import { rayFormat } from './ray.js';
+import { arrayJobFormat } from './shell/array-job.js';
+import { scriptFormat } from './shell/script-format.js';
 import { semlFormat } from './seml.js';
 import { noteText, sweepText } from './sweep-text.js';
 
 /** Every kind of file that can be made into a sweep file. The first that recognises a file converts it. */
-const formats: readonly ImportFormat[] = [semlFormat, hydraFormat, rayFormat, guildFormat];
+const formats: readonly ImportFormat[] = [
+  semlFormat,
+  hydraFormat,
+  rayFormat,
+  guildFormat,
+  arrayJobFormat,
+  scriptFormat,
+];
 
 /** The format of a file; null: it is none of these. */
 export function importFormatOf(text: string, path: string): ImportFormat | null {
@@ -45,6 +54,7 @@ export type Imported = {
  */
 export function importSweep(source: ImportSource): Imported {
   const { text, path } = source;
+  if (text.trim() === '') throw new UserError(`${path} is empty.`, 'Give the file of another program.');
   const format = importFormatOf(text, path);
   if (format === null) throw unknownFormat(text, path);
   if (!format.takesCommand && source.command.length > 0) {

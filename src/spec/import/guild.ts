@@ -6,7 +6,15 @@ import { bracketMeaning } from '../grid-line/bracket-functions.js';
 import { parseValue, ValueMistake } from '../grid-line/value-syntax.js';
 import { type ForeignYaml, pythonNumber } from './foreign-yaml.js';
 import { type ImportFormat, type ImportSource, yamlOf } from './import-format.js';
-import { type Conversion, type ImportNote, isMap, plainWord, type Written, type WrittenMap } from './sweep-text.js';
+import {
+  type Conversion,
+  type ImportNote,
+  isMap,
+  isSweepFile,
+  plainWord,
+  type Written,
+  type WrittenMap,
+} from './sweep-text.js';
 
 /** guild.yml: operations with `main` or `exec`, and flags. */
 export const guildFormat: ImportFormat = {
@@ -19,6 +27,7 @@ export const guildFormat: ImportFormat = {
 
 /** The operations of a file, which stand alone, or in models. */
 function operationPlaces(value: unknown): KeyPath[] {
+  if (isSweepFile(value)) return [];
   if (Array.isArray(value)) {
     return value.flatMap((each, index) => operationsIn(isMap(each) ? each['operations'] : null, [index, 'operations']));
   }

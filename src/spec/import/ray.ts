@@ -7,6 +7,7 @@ import {
   type Conversion,
   type ImportNote,
   isMap,
+  isSweepFile,
   plainWord,
   type Written,
   type WrittenMap,
@@ -16,7 +17,7 @@ import {
 /** Experiments of Ray's RLlib: `NAME: {run: PPO, env: …, stop: …, config: {lr: {grid_search: […]}}}`. */
 export const rayFormat: ImportFormat = {
   name: 'a file of Ray Tune',
-  recognises: (_text, value) => isMap(value) && Object.values(value).some(isExperiment),
+  recognises: (_text, value) => isMap(value) && !isSweepFile(value) && Object.values(value).some(isExperiment),
   convert: convertRay,
   takesCommand: false,
 };

@@ -79,6 +79,11 @@ export function isMap(value: unknown): value is WrittenMap {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof WrittenNumber);
 }
 
+/** Whether a file says by its keys that it is one of our own. */
+export function isSweepFile(value: unknown): boolean {
+  return isMap(value) && ['command', 'parameters', 'groups', 'cases'].some((key) => Object.hasOwn(value, key));
+}
+
 /** Numbers whose notation a sweep file keeps. */
 const kept = /^-?(?:0|[1-9]\d*)(?:\.\d*)?(?:[eE][-+]?\d+)?$|^-?\.\d+(?:[eE][-+]?\d+)?$/;
 
@@ -103,5 +108,5 @@ export function holdsMacro(text: string): boolean {
 
 /** A plain text as a word of a command: `${` stands for itself. */
 export function plainWord(text: string): string {
-  return text.replaceAll('${', '$${');
+  return text.replaceAll('${', () => '$${');
 }
