@@ -1,10 +1,11 @@
 import type { ImportFormat, ImportSource } from '../import-format.js';
-import { slurmKeys, type SlurmOption, slurmOptions } from '../slurm-keys.js';
+import { slurmKeys, type SlurmOption } from '../slurm-keys.js';
 import type { Conversion, ImportNote, WrittenMap } from '../sweep-text.js';
 import { scriptRun, type ScriptRun } from './interpreter.js';
 import type { Launch } from './launch-site.js';
+import { directives } from './batch-script.js';
 import { parseScript } from './parse-script.js';
-import { literalText, ScriptMistake } from './script-node.js';
+import { ScriptMistake } from './script-node.js';
 import { boundWords } from './array-tasks.js';
 import { plainText } from './script-values.js';
 import { converted } from './script-format.js';
@@ -38,20 +39,6 @@ function withJobKeys(sweep: WrittenMap, keys: WrittenMap): WrittenMap {
   return { ...(command === undefined ? {} : { command }), ...keys, ...rest };
 }
 
-/** The `#SBATCH` lines, which end with the first command. */
-function directives(text: string): SlurmOption[] {
-  const all: SlurmOption[] = [];
-  for (const [index, raw] of text.split('\n').entries()) {
-    const line = raw.trim();
-    if (line !== '' && !line.startsWith('#')) break;
-    const [, said] = /^#SBATCH\s+(.*)$/.exec(line) ?? [];
-    const [node] = said === undefined ? [] : parseScript(said.replace(/\s#.*$/, ''));
-    const words = node?.kind === 'simple' ? node.words.map((word) => literalText(word) ?? '') : [];
-    all.push(...slurmOptions(words, index + 1).options);
-  }
-  return all;
-}
-
 /** The numbers of `0-9`, `0-15:4`, `1,3,7` and `0-9%2`. */
 function tasksOf({ value }: SlurmOption): string[] {
   const [list = ''] = (value ?? '').split('%');
@@ -75,13 +62,14 @@ const mostTasks = 100_000;
 /** What each task of the array starts; where only a shell can tell, the whole script with the number of the task. */
 function jobRun(text: string, source: ImportSource, tasks: readonly string[] | null): ScriptRun {
   const nodes = parseScript(text);
-  const commands = nodes.filter((node) => node.kind !== 'simple' || node.words.length > 0);
-  if (tasks === null) return scriptRun(nodes, text, source);
-  const isWhole = nodes.some(({ kind }) => kind === 'other') && source.path !== '-';
-  if (isWhole) return wholeScript(source.path, tasks);
+  if (nodes.some(({ kind }) => kind === 'other') && source.path !== '-') return wholeScript(source.path, tasks);
   try {
-    const runs = tasks.map((task) => scriptRun(nodes, text, { ...source, preset: new Map([[taskVariable, task]]) }));
-    if (runs.every(({ launches }) => launches.length === 1) && commands.length > 0) return oneRun(runs);
+    const numbers: readonly (string | null)[] = tasks ?? [null];
+    const runs = numbers.map((task) =>
+      scriptRun(nodes, text, { ...source, preset: new Map(task === null ? [] : [[taskVariable, task]]) }),
+    );
+    const isOne = runs.every(({ launches }) => launches.length === 1);
+    if (isOne) return tasks === null ? runs[0]! : oneRun(runs);
   } catch (error) {
     if (!(error instanceof ScriptMistake) || source.path === '-') throw error;
   }
@@ -101,20 +89,16 @@ function oneRun(runs: readonly ScriptRun[]): ScriptRun {
   return { ...runs[0]!, launches, notes: [...told.values(), ...(usesNumber ? [unset] : [])] };
 }
 
-function wholeScript(path: string, tasks: readonly string[]): ScriptRun {
-  const launches = tasks.map((task): Launch => {
+function wholeScript(path: string, tasks: readonly string[] | null): ScriptRun {
+  const launches = (tasks ?? ['']).map((task): Launch => {
     const number = { text: task, pieces: [{ parameter: 'task', text: task }] };
     return {
-      ...{
-        site: 0,
-        line: 1,
-        words: [plainText('bash'), plainText(path)],
-        env: new Map([[taskVariable, number]]),
-        cwd: null,
-      },
-      ...{ bindings: new Map([['task', task]]), loops: ['task'], keys: {}, after: [] },
+      ...{ site: 0, line: 1, words: [plainText('bash'), plainText(path)], cwd: null, keys: {}, after: [] },
+      env: new Map(tasks === null ? [] : [[taskVariable, number]]),
+      bindings: new Map(tasks === null ? [] : [['task', task]]),
+      loops: tasks === null ? [] : ['task'],
     };
   });
-  const text = 'each task is a run of the whole script, as only a shell can tell what it starts for its number.';
+  const text = 'a run is the whole script, as it has several commands, or only a shell can tell what it starts.';
   return { launches, notes: [{ line: null, text }], options: [], isQueued: true };
 }

@@ -113,6 +113,8 @@ function valuesOf(part: Part, scope: Scope, place: Place): readonly Text[] {
       return variableValues(part, scope, place);
     case 'count':
       return [plainText(String(lengthOf(part.name, scope, place)))];
+    case 'indices':
+      return Array.from({ length: lengthOf(part.name, scope, place) }, (_, index) => plainText(String(index)));
     case 'arithmetic':
       return [arithmeticText(part.expression, scope, place)];
     case 'command':
@@ -129,6 +131,7 @@ function variableValues(
 ): readonly Text[] {
   const variable = scope.variables.get(name);
   if (variable === undefined) {
+    refuseUnknowable(name, place);
     scope.foreign.add(name);
     if (index === null) return [environmentText(name)];
     throw new ScriptMistake(`\`${name}\` is not set in the script.`, 'Write its values.', place);
@@ -141,6 +144,17 @@ function variableValues(
     throw new ScriptMistake(`\`${name}\` has no element ${at.text}.`, 'Correct the index, or the list.', place);
   }
   return [varies(at) ? { text: element.text, pieces: null } : element];
+}
+
+/** Variables that are only set where and when a run is. */
+function refuseUnknowable(name: string, place: Place): void {
+  if (!/^(?:SLURM_\w+|RANDOM|SRANDOM|SECONDS|LINENO|BASH\w*|HOSTNAME|EPOCH\w+|TMPDIR|OLDPWD|PWD|PPID|UID)$/.test(name))
+    return;
+  throw new ScriptMistake(
+    `\`$${name}\` is only known where a run is.`,
+    'Write its value, or put the command into a script.',
+    place,
+  );
 }
 
 function lengthOf(name: string, { variables }: Scope, place: Place): number {

@@ -54,6 +54,8 @@ class Interpreter implements ScriptRun {
   readonly #scope: Scope;
   readonly #exported = new Set<string>();
   readonly #loops: string[] = [];
+  /** `set -e` and the like, which also hold for parts of the script. */
+  readonly #settings: string[] = [];
   readonly #jobs = new Map<string, Launch>();
   readonly #told = new Map<string, ImportNote>();
   #cwd: Text | null = null;
@@ -103,7 +105,7 @@ class Interpreter implements ScriptRun {
     this.#loops.push(name);
     for (const { text } of values) {
       this.#scope.variables.set(name, boundText(this.#scope, name, text));
-      if (isWhole) this.#launch(node, wholeIteration(node, this.#text, this.#scope));
+      if (isWhole) this.#launch(node, this.#part(node));
       else this.nodes(node.body);
       if (this.launches.length > mostRuns)
         throw new ScriptMistake('these loops make too many runs.', 'List fewer values.', node);
@@ -111,11 +113,9 @@ class Interpreter implements ScriptRun {
     this.#loops.pop();
     if (isWhole)
       this.#note(node, 'everything inside the loop is one run, by `bash -c`, since it is more than one command.');
-    else if (!this.isQueued)
-      this.#note(
-        node,
-        'one run of the loop followed the other; here they run side by side, one at a time with `--slots 1`.',
-      );
+    else if (!this.isQueued && this.#loops.length === 0) {
+      this.#note(node, 'the runs of the loop do not wait for each other here; `--slots 1` runs one at a time.');
+    }
   }
 
   #count(node: Extract<ScriptNode, { kind: 'count' }>): void {
@@ -163,43 +163,76 @@ class Interpreter implements ScriptRun {
     this.#whole(node, 'a pipe');
   }
 
+  #part(node: Parameters<typeof wholeIteration>[0]): Text[] {
+    return wholeIteration(node, { script: this.#text, settings: this.#settings, variables: this.#scope.variables });
+  }
+
   /** A part that only a shell can work out, as one run. */
   #whole(node: ScriptNode, what: string): void {
     if (this.isQueued)
       throw new ScriptMistake(`${what} cannot be taken over.`, 'Write what it does for each run.', node);
-    this.#launch(node, wholeIteration({ ...node, inside: node, body: [node] }, this.#text, this.#scope));
+    this.#launch(node, this.#part({ ...node, inside: node }));
     this.#note(node, `${what} makes this one run, by \`bash -c\`.`);
   }
 
   #simple(node: Simple): void {
-    const program = node.words[0] === undefined ? '' : literalText(node.words[0]);
-    if (program === '' || declaring.test(program ?? '')) return this.#assign(node, program);
+    const [first] = node.words;
+    const program = first === undefined ? '' : (literalText(first) ?? 'by a variable');
+    if (program === '' || declaring.test(program)) return this.#assign(node, program);
+    if (this.#isBuiltIn(node, program)) return;
     const words = expandWords(node.words, this.#scope);
     this.#redirects(node);
-    if (isParallel(words)) return this.#parallel(node, words, null);
-    if (isQueue(words)) return void this.#queued(node, words);
-    if (program === 'exit') this.#hasEnded = true;
-    else if (this.isQueued || this.#isDropped(node.words)) this.#dropped(node, words);
+    if (isParallel(words)) this.#parallel(node, words, null);
+    else if (isQueue(words)) this.#queued(node, words);
+    else if (this.isQueued) this.#dropped(node, program);
     else this.#launch(node, words);
   }
 
-  #dropped(node: Simple, words: readonly Text[]): void {
-    const [program = '', ...args] = words.map(({ text }) => text);
-    const source = this.#text.slice(node.start, node.end).split('\n')[0]!.trim();
+  /** Carries out what only changes the shell; false: the command starts something. */
+  #isBuiltIn(node: Simple, program: string): boolean {
+    if (program === 'exit') this.#hasEnded = true;
+    else if (program === 'cd') this.#enter(node);
+    else if (program === 'set') this.#set(node, expandWords(node.words, this.#scope));
+    else if (this.#isDropped(node.words)) this.#dropped(node, program);
+    else return false;
+    return true;
+  }
+
+  #dropped(node: Simple, program: string): void {
     if (/^(?:eval|exec)$/.test(program))
       throw new ScriptMistake(`\`${program}\` cannot be taken over.`, 'Write the command itself.', node);
-    if (program === 'cd' && args.length === 1) return this.#enter(node, words[1]!);
-    if (program === 'set' && args.some((arg) => /^[^-+]/.test(arg) && arg !== 'pipefail')) {
-      throw new ScriptMistake('arguments that the script sets itself cannot be taken over.', 'Write the values.', node);
-    }
     if (idle.test(program)) return;
+    const source = this.#text.slice(node.start, node.end).split('\n')[0]!.trim();
     const why = preparing.test(program) ? '' : ', as it is no task of the queue';
     this.#note(node, `\`${source}\` is left out${why}: type it before the launch.`);
   }
 
-  #enter(node: Simple, folder: Text): void {
-    if (this.#cwd !== null)
-      throw new ScriptMistake('the folder changes more than once.', 'Write `cwd` into each group by hand.', node);
+  #set(node: Simple, words: readonly Text[]): void {
+    if (words.slice(1).some(({ text }) => /^[^-+]/.test(text) && text !== 'pipefail')) {
+      throw new ScriptMistake('arguments that the script sets itself cannot be taken over.', 'Write the values.', node);
+    }
+    this.#settings.push(this.#text.slice(node.start, node.end).trim());
+  }
+
+  /** Whether a script enters its own folder, or that where its job was submitted. */
+  #isOwnFolder(node: Simple): boolean {
+    const source = this.#text.slice(node.start, node.end);
+    if (/\$\{?SLURM_SUBMIT_DIR/.test(source)) return true;
+    if (!/dirname .*(?:\$0|BASH_SOURCE)|\$\{(?:0|BASH_SOURCE)/.test(source)) return false;
+    this.#note(node, `\`${source.trim()}\` is left out: launch the sweep in the folder of the script.`);
+    return true;
+  }
+
+  #enter(node: Simple): void {
+    if (this.#isOwnFolder(node)) return;
+    const [, folder, ...more] = expandWords(node.words, this.#scope);
+    if (this.#cwd !== null || folder === undefined || more.length > 0) {
+      throw new ScriptMistake(
+        'the folder changes in a way that cannot be taken over.',
+        'Write `cwd` into each group by hand.',
+        node,
+      );
+    }
     this.#cwd = folder;
   }
 
@@ -222,7 +255,6 @@ class Interpreter implements ScriptRun {
       const name = literalText(word);
       if (name !== null && /^\w+$/.test(name) && program === 'export') this.#exported.add(name);
     }
-    this.#redirects(node);
   }
 
   #valueOf(name: string, value: Word | readonly Word[]): Variable {
@@ -251,6 +283,7 @@ class Interpreter implements ScriptRun {
       line: node.line,
       previous: this.launches.at(-1) ?? null,
       jobs: this.#jobs,
+      readFile: this.#scope.readFile,
     });
     for (const note of read.notes) this.#note(node, note);
     this.options.push(...read.options);
@@ -303,18 +336,16 @@ class Interpreter implements ScriptRun {
     return expandWhole(value as Word, this.#scope);
   }
 
-  #redirects(node: Simple): void {
-    for (const { operator, source } of node.redirects) {
-      if (operator.includes('<') && operator !== '<&') {
-        throw new ScriptMistake(
-          'standard input of a run is empty here.',
-          'Give the program the file as an argument.',
-          node,
-        );
-      }
-      const isIdle = node.words.length === 0 || this.#isDropped(node.words);
-      if (!isIdle) this.#note(node, `\`${source}\` is left out: the output of each run is in its own output.log.`);
+  #redirects({ redirects, line, start, end }: Simple): void {
+    if (redirects.some(({ operator }) => operator.includes('<') && operator !== '<&')) {
+      throw new ScriptMistake('standard input of a run is empty here.', 'Give the program the file as an argument.', {
+        start,
+        end,
+      });
     }
+    const sources = redirects.map(({ source }) => source).join(' ');
+    if (sources !== '')
+      this.#note({ line }, `\`${sources}\` is left out: the output of each run is in its own output.log.`);
   }
 
   #note({ line }: { line: number }, text: string): void {

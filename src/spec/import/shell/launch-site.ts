@@ -1,7 +1,7 @@
 import { mostRuns } from '../../expand/compiled-block.js';
 import { macroNames } from '../../expand/macros.js';
 import { flow, holdsMacro, type ImportNote, textValues, type Written, type WrittenMap } from '../sweep-text.js';
-import { ENV_OPEN, type Text, wordOf } from './script-values.js';
+import { ENV_OPEN, type Piece, type Text, wordOf } from './script-values.js';
 
 /** One command that a script would start, at one point of its loops. */
 export type Launch = {
@@ -30,12 +30,15 @@ export type LaunchGroup = {
 };
 
 /** The groups of the launches of one place: one with parameters, or one for each launch where their words do not correspond. */
-export function groupsOf(launches: readonly Launch[]): LaunchGroup[] {
+export function groupsOf(given: readonly Launch[]): LaunchGroup[] {
+  const launches = corresponding(given);
   const [first] = launches;
   const template = templateOf(first!);
-  const isUniform = template !== null && launches.every((launch) => templateOf(launch) === template && isTrue(launch));
-  if (!isUniform)
+  const isUniform =
+    template !== null && launches.every((launch) => templateOf(launch) === template && hasTrueNames(launch));
+  if (!isUniform) {
     return launches.map((launch) => ({ keys: explicitKeys(launch), launches: [launch], names: [], notes: [] }));
+  }
   const used = namesIn(first!);
   const byUse = distinct(launches, used);
   // Loops that the command does not mention repeat it.
@@ -43,14 +46,50 @@ export function groupsOf(launches: readonly Launch[]): LaunchGroup[] {
   const kept = distinct(launches, names);
   const values = names.map((name) => kept.map(({ bindings }) => bindings.get(name)!));
   refuseOddValues(values.flat());
-  return [
-    {
-      keys: { ...keysOf(first!, renamed(names)), ...parametersOf(names, values) },
-      launches: kept,
-      names: names.map(renamedName),
-      notes: repeatNotes(launches, kept),
-    },
-  ];
+  const keys = { ...keysOf(first!, renamed(names)), ...parametersOf(names, values) };
+  return [{ keys, launches: kept, names: names.map(renamedName), notes: repeatNotes(launches, kept) }];
+}
+
+/** Launches in which every word that differs in a way of its own, such as by a counter, is a parameter. */
+function corresponding(launches: readonly Launch[]): readonly Launch[] {
+  const [first] = launches;
+  const shapeOf = ({ words, env }: Launch) => JSON.stringify([words.length, [...env.keys()]]);
+  if (launches.some((launch) => shapeOf(launch) !== shapeOf(first!))) return launches;
+  const odd = first!.words.map((_, index) => isOdd(launches.map(({ words }) => words[index]!)));
+  const oddEnv = new Set([...first!.env.keys()].filter((name) => isOdd(launches.map(({ env }) => env.get(name)!))));
+  if (!odd.includes(true) && oddEnv.size === 0) return launches;
+  const taken = new Set(launches.flatMap(({ bindings }) => [...bindings.keys()]));
+  const names = odd.map((isIt, index) => (isIt ? freeName(optionBefore(first!.words, index), taken) : ''));
+  return launches.map((launch) => {
+    const bindings = new Map(launch.bindings);
+    const bound = (name: string, { text }: Text): Text => {
+      bindings.set(name, text);
+      return { text, pieces: [{ parameter: name, text }] };
+    };
+    const words = launch.words.map((word, index) => (odd[index] ? bound(names[index]!, word) : word));
+    const env = new Map([...launch.env].map(([name, text]) => [name, oddEnv.has(name) ? bound(name, text) : text]));
+    return { ...launch, words, env, bindings };
+  });
+}
+
+/** Whether texts are not made of the same parameters. */
+function isOdd(texts: readonly Text[]): boolean {
+  const shapes = new Set(texts.map(({ pieces }) => (pieces === null ? null : shapeOfPieces(pieces))));
+  const isPlain = texts.every(({ text }) => !text.includes(ENV_OPEN));
+  return isPlain && (shapes.size > 1 || shapes.has(null));
+}
+
+function optionBefore(words: readonly Text[], index: number): string {
+  const [, own] = /^-*([A-Za-z_][\w-]*)=/.exec(words[index]!.text) ?? [];
+  const [, before] = /^--?([A-Za-z_][\w-]*)$/.exec(words[index - 1]?.text ?? '') ?? [];
+  return (own ?? before ?? 'value').replaceAll('-', '_');
+}
+
+function freeName(wanted: string, taken: Set<string>): string {
+  let free = wanted;
+  while (taken.has(free)) free = `${free}_`;
+  taken.add(free);
+  return free;
 }
 
 function repeatNotes(launches: readonly Launch[], kept: readonly Launch[]): ImportNote[] {
@@ -63,16 +102,16 @@ function repeatNotes(launches: readonly Launch[], kept: readonly Launch[]): Impo
 function templateOf({ words, env, cwd }: Launch): string | null {
   const all = [...words, ...env.values(), ...(cwd === null ? [] : [cwd])];
   if (all.some(({ pieces }) => pieces === null)) return null;
-  const named = all.map(({ pieces }) =>
-    pieces!.map((piece) =>
-      typeof piece === 'object' && 'parameter' in piece ? { parameter: piece.parameter } : piece,
-    ),
-  );
-  return JSON.stringify([named, [...env.keys()]]);
+  return JSON.stringify([all.map(({ pieces }) => shapeOfPieces(pieces!)), [...env.keys()]]);
+}
+
+function shapeOfPieces(pieces: readonly Piece[]): string {
+  const named = pieces.map((piece) => (typeof piece === 'object' && 'parameter' in piece ? [piece.parameter] : piece));
+  return JSON.stringify(named);
 }
 
 /** Whether the parameters have these values at the end: an inner loop may have reused the name of an outer one. */
-function isTrue({ words, env, bindings }: Launch): boolean {
+function hasTrueNames({ words, env, bindings }: Launch): boolean {
   const pieces = [...words, ...env.values()].flatMap((text) => text.pieces ?? []);
   return pieces.every(
     (piece) => typeof piece === 'string' || !('parameter' in piece) || bindings.get(piece.parameter) === piece.text,

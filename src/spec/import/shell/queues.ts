@@ -1,8 +1,9 @@
 import type { Place } from '../../file/diagnostic.js';
-import { slurmKeys, slurmOptions } from '../slurm-keys.js';
+import { slurmKeys, type SlurmOption, slurmOptions } from '../slurm-keys.js';
 import { noteText, type WrittenMap } from '../sweep-text.js';
 import type { Launch } from './launch-site.js';
 import { ScriptMistake } from './script-node.js';
+import { directives } from './batch-script.js';
 import { shellCommand } from './shell-command.js';
 import { plainText, type Text } from './script-values.js';
 
@@ -20,6 +21,7 @@ type Context = {
   readonly line: number;
   /** The launch before it in the script. */
   readonly previous: Launch | null;
+  readonly readFile: (path: string) => string | null;
   /** Launches whose numbers are in variables. */
   readonly jobs: ReadonlyMap<string, Launch>;
 };
@@ -214,32 +216,38 @@ const onlySettings: Flags = {
   '-c': 'switch',
 };
 
-function batchJob(words: readonly Text[], { line, place }: Context): Queued {
-  const { options: all, taken } = slurmOptions(
+function batchJob(words: readonly Text[], { line, place, readFile }: Context): Queued {
+  const { options: typed, taken } = slurmOptions(
     words.map(({ text }) => text),
     line,
   );
-  if (all.some(({ name }) => name === 'array')) {
+  const [script] = words.slice(taken);
+  const text = script === undefined ? null : readFile(script.text);
+  const options = [...(text === null ? [] : directives(text)), ...typed];
+  if (options.some(({ name }) => name === 'array')) {
     throw new ScriptMistake('an array job in a script cannot be taken over.', 'Import the script of the job.', place);
   }
-  const wrap = all.find(({ name }) => name === 'wrap')?.value;
-  const { keys, notes } = slurmKeys(all.filter(({ name }) => name !== 'wrap'));
-  const script = words.slice(taken);
-  const wrapped = words.slice(0, taken).find(({ text }) => wrap != null && text.endsWith(wrap));
-  const own = `the \`#SBATCH\` lines of ${script[0]?.text ?? 'the script'} are not read here: add them to \`slurm\` and \`resources\`.`;
-  if (wrap == null && script.length === 0)
-    throw new ScriptMistake('`sbatch` has no script here.', 'Import the script of the job.', place);
+  const { keys, notes } = slurmKeys(options.filter(({ name }) => name !== 'wrap'));
+  const told = notes.map((note) => noteText({ ...note, line: null }));
+  if (script === undefined)
+    return { ...job, words: wrappedCommand(words.slice(0, taken), options, place), keys, notes: told };
+  const unread = `${script.text} cannot be read from here, so its \`#SBATCH\` lines are missing in \`slurm\` and \`resources\`.`;
   return {
-    words:
-      wrapped === undefined
-        ? [plainText('bash'), ...script]
-        : shellCommand([withoutFlag(wrapped)], { ...pasted, place }),
+    ...job,
+    words: [plainText('bash'), ...words.slice(taken)],
     keys,
-    after: [],
-    notes: [...notes.map((note) => noteText({ ...note, line: null })), ...(wrapped === undefined ? [own] : [])],
-    options: [],
+    notes: text === null ? [...told, unread] : told,
   };
 }
+
+function wrappedCommand(words: readonly Text[], options: readonly SlurmOption[], place: Place): Text[] {
+  const wrap = options.find(({ name }) => name === 'wrap')?.value ?? null;
+  const wrapped = wrap === null ? undefined : words.find(({ text }) => text.endsWith(wrap));
+  if (wrapped !== undefined) return shellCommand([withoutFlag(wrapped)], { ...pasted, place });
+  throw new ScriptMistake('`sbatch` has no script here.', 'Import the script of the job.', place);
+}
+
+const job = { after: [], options: [] };
 
 /** `--wrap=…` without its name. */
 function withoutFlag(word: Text): Text {

@@ -96,7 +96,8 @@ function groupName({ launches }: LaunchGroup): string {
   const bare =
     words[0] === 'env' ? words.slice(words.findIndex((word, index) => index > 0 && !/^\w+=/.test(word))) : words;
   const isShell = /^(?:ba)?sh$/.test(bare[0] ?? '') && bare[1] === '-c';
-  const program = isShell ? (bare[2]!.trim().split(/\s+/) as [string, ...string[]]) : (bare as [string, ...string[]]);
+  const script = isShell ? (/[\w./-]+\.(?:py|sh|R|jl|js|pl|rb)\b/.exec(bare[2]!)?.[0] ?? 'shell') : null;
+  const program = script === null ? (bare as [string, ...string[]]) : ([script] as const);
   const name = programName(program)
     .replace(/(?<=.)\.\w+$/, '')
     .replace(/[^\w.-]+/g, '-')

@@ -7,6 +7,8 @@ export type Part = { readonly quoted: boolean } & (
   | { readonly kind: 'variable'; readonly name: string; readonly index: string | null }
   /** `${#x[@]}`, also `${#x}`. */
   | { readonly kind: 'count'; readonly name: string }
+  /** `${!x[@]}`. */
+  | { readonly kind: 'indices'; readonly name: string }
   | { readonly kind: 'arithmetic'; readonly expression: string }
   /** `$(…)`. */
   | { readonly kind: 'command'; readonly source: string; readonly at: number }

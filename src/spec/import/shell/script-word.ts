@@ -122,6 +122,8 @@ function braced(text: string, at: number, quoted: boolean): Read {
   if (close < 0) throw unclosed('`${`', at);
   const [, count, counted] = /^(#)([A-Za-z_]\w*)(?:\[[@*]\])?$/.exec(text.slice(at + 2, close)) ?? [];
   if (count !== undefined) return { part: { kind: 'count', name: counted!, quoted }, end: close + 1 };
+  const [, listed] = /^!([A-Za-z_]\w*)\[[@*]\]$/.exec(text.slice(at + 2, close)) ?? [];
+  if (listed !== undefined) return { part: { kind: 'indices', name: listed, quoted }, end: close + 1 };
   // The index may have braces of its own: ${A[${i}]}.
   const [whole, name, index] =
     /^\$\{([A-Za-z_]\w*)(?:\[((?:[^\]{}]|\{[^{}]*\})*)\])?\}/.exec(text.slice(at, at + 500)) ?? [];

@@ -34,18 +34,20 @@ function isUnknown(part: Part): boolean {
   return part.kind === 'odd' || (part.kind === 'command' && !/^\s*(?:seq|cat|sed|awk|echo)\s/.test(part.source));
 }
 
-type Iteration = Place & { readonly inside: Place; readonly body: readonly ScriptNode[] };
+type Iteration = Place & { readonly inside: Place };
+/** `settings`: lines such as `set -e` that hold for it. */
+type Surroundings = Pick<Scope, 'variables'> & { readonly script: string; readonly settings: readonly string[] };
 
 /**
  * One pass through a loop as a command: `env lr=.1 bash -c '…'`, with the text as it stands in the script.
  *
  * @throws {ScriptMistake} If a pass depends on others.
  */
-export function wholeIteration(node: Iteration, script: string, { variables }: Scope): Text[] {
+export function wholeIteration(node: Iteration, { script, settings, variables }: Surroundings): Text[] {
   const source = script.slice(node.inside.start, node.inside.end).trim();
   refuseDependent(source, node);
   const names = [...variables.keys()].filter((name) => new RegExp(`(?<!\\w)${name}(?!\\w)`).test(source));
-  const settings = names.map((name) => {
+  const assignments = names.map((name) => {
     const variable = variables.get(name)!;
     if (isList(variable))
       throw new ScriptMistake(
@@ -67,8 +69,8 @@ export function wholeIteration(node: Iteration, script: string, { variables }: S
     }
     return joined([plainText(`${name}=`), variable]);
   });
-  const shell = [plainText('bash'), plainText('-c'), plainText(source)];
-  return settings.length === 0 ? shell : [plainText('env'), ...settings, ...shell];
+  const shell = [plainText('bash'), plainText('-c'), plainText([...settings, source].join('\n'))];
+  return assignments.length === 0 ? shell : [plainText('env'), ...assignments, ...shell];
 }
 
 function refuseDependent(source: string, place: Place): void {

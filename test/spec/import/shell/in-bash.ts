@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -61,8 +61,8 @@ export function inBash(
 
 function printed(script: string, folder: string): string[] {
   const env = { PATH: `${join(folder, 'bin')}:/usr/bin:/bin`, HOME: '/home/ada' };
-  const output = execFileSync('bash', ['-c', `exec 2>&1\n${script}`], { cwd: folder, env, encoding: 'utf8' });
-  return output
+  const { stdout } = spawnSync('bash', ['-c', `exec 2>&1\n${script}`], { cwd: folder, env, encoding: 'utf8' });
+  return stdout
     .split('\n')
     .filter((line) => line.startsWith('['))
     .toSorted();

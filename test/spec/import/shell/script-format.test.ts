@@ -114,6 +114,23 @@ const scripts: readonly {
     says: 'is taken from your environment',
   },
   {
+    what: 'a counter, and the GPU that it chooses',
+    script:
+      'set -eu\nG=(0 1)\ni=0\nfor m in a b c; do\n  SEED=${G[$((i % 2))]} python train.py --model $m --port $((8000 + i)) &\n  i=$((i + 1))\ndone\nwait\n',
+    runs: 3,
+    says: '{ m: c, port: 8002, SEED: 0 }',
+  },
+  {
+    what: 'indices of a list, and settings of the shell',
+    script: 'set -e\nA=(x y)\nfor i in "${!A[@]}"; do ts python t.py $i; done\n',
+    runs: 2,
+  },
+  {
+    what: 'what follows a failure with set -e',
+    script: 'set -e\nfor s in 1; do python a.py $s; [ $s = 2 ]; python b.py; done\n',
+    runs: 1,
+  },
+  {
     what: 'comments and continued lines',
     script: '# for x in 1 2\nfor s in 1 \\\n  2 # no\ndo # no\n  ts python \\\n    t.py $s#1 # 3\ndone\n',
     runs: 2,
@@ -164,6 +181,18 @@ describe('a script', () => {
     expect(notes).toContain('line 2: `module load cuda` is left out: type it before the launch.');
     expect(notes).toContain('line 3: `mkdir -p out` is left out');
     expect(notes).toContain('line 4: the group `gpu` of pueue is left out');
+  });
+
+  it('reads the options of a job script that is submitted, and its own folder', () => {
+    const script = 'cd "$(dirname "$0")"\nfor s in 1 2; do sbatch -p long job.sh $s; done\n';
+    const made = imported(script, 'runs.sh', {
+      files: { 'job.sh': '#!/bin/sh\n#SBATCH --gres=gpu:2 -p short\npython t.py $1\n' },
+    });
+    expect(made.text).toContain('resources: { gpus: 2 }\nslurm:\n  partition: long');
+    expect(made.notes.join('\n')).toContain('launch the sweep in the folder of the script');
+    expect(imported(script, 'runs.sh').notes.join('\n')).toContain('job.sh cannot be read from here');
+    const whole = imported('set -e\nfor s in 1 2; do python a.py $s\npython b.py; done\n', 'runs.sh');
+    expect(commandsOf(whole)[0]).toBe('env s=1 bash -c ⟨set -e\npython a.py $s\npython b.py;⟩');
   });
 
   it('says that equal commands are one run', () => {
