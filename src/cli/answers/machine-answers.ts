@@ -23,7 +23,7 @@ const Gpu = z.object({
   mps: z.boolean().describe('whether its runs share it through the MPS daemon'),
 });
 
-export const SlotsStatus = z.object({
+const SlotsStatus = z.object({
   cpu: z.object({ slots: count, busy: count }),
   gpus: z.array(Gpu).describe('GPUs that may be used, in order of preference'),
 });

@@ -28,7 +28,7 @@ const PlannedRun = z.object({
     .enum(['new', 'longer', 'again', 'same'])
     .describe('what the launch does: starts it, continues it with a larger budget, starts it again, or nothing'),
   growth: z.string().nullable().describe('how its budget grows, in words; null: it does not'),
-  settings: z.array(ChangedSetting).describe('settings that change before its next start'),
+  settings: z.array(ChangedSetting).describe('settings that the file changes, of a run that has not ended'),
   changedSince: z.array(z.string()).describe('keys of the file that have changed since it was done'),
   resumeArgs: z.array(z.string()),
 });
@@ -78,7 +78,10 @@ export const Plan = z.object({
     )
     .describe('runs of the sweep that the file does not contain; they stay'),
   estimate: z
-    .object({ totalSeconds: TimeRange, addedSeconds: z.number().nullable().describe('seconds that the change adds') })
+    .object({
+      totalSeconds: TimeRange,
+      addedSeconds: z.number().describe('seconds that the change adds; negative: it takes less'),
+    })
     .nullable()
     .describe('null: unknown'),
   runs: z.array(PlannedRun),

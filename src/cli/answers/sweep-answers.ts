@@ -30,7 +30,7 @@ const toldApart = z
   .describe('whether the best can be told apart from all others; null: there is no other, or none was run twice');
 
 /** The best setting of a group as `best` prints it, with all others. */
-export const GroupAnswer = z.object({
+const GroupAnswer = z.object({
   ...question,
   best: Setting.nullable().describe('null: no setting has a value'),
   runnerUp: Setting.nullable().describe('null: no second setting has a value'),
@@ -50,7 +50,7 @@ export const Best = z.array(
 
 const BriefSetting = z.object({ ...setting, n: count.describe('number of its runs that have a value or are broken') });
 
-export const BriefAnswer = z.object({
+const BriefAnswer = z.object({
   ...question,
   toldApart,
   settings: count.describe('number of settings'),
