@@ -164,6 +164,7 @@ const rows: readonly Verb[] = [
     options: [
       ...[runs, metric],
       { flags: '--across', about: 'compare the settings of all groups, which are answered one by one otherwise' },
+      { flags: '--importance', about: 'also which parameters matter: their shares of the variance of the metric' },
       waitRead,
       json,
     ],

@@ -33,6 +33,10 @@ describe('the answer of a sweep', () => {
     expect(best).toContain('lr=1 is no candidate: its runs diverged, collapsed or ended without a number.');
     const across = JSON.parse((await run('best', 'tasks', '--across', '--json')).out) as Told[];
     expect(across).toMatchObject([{ group: null, best: { median: 1.21, runs: { length: 3 } } }]);
+    // Two of three rates have a finite loss: too few runs of a group, and enough of both.
+    expect((await run('best', 'tasks', '--importance')).out).toContain('6 runs with a value, 8 are needed.');
+    const shares = (await run('best', 'tasks', '--importance', '--across')).out.replace(/\s+/g, ' ');
+    expect(shares).toContain('Of the variance of loss the parameters make up: task 100 % ± 0 %, lr 0 % ± 0 %;');
     const [status] = JSON.parse((await run('status', 'tasks', '--json')).out) as { answers: Told[]; next: object[] }[];
     expect(status?.answers.map(({ group, best: { median } }) => [group, median])).toEqual([
       ['small', 1.21],

@@ -53,7 +53,7 @@ const whileOneRuns: readonly Call[] = [
   ['ls', 'ls no-such-name'],
   ['status', 'status little'],
   ['best', 'best'],
-  ['best', 'best sweep:little --across'],
+  ['best', 'best sweep:little --across --importance'],
   ['events', 'events'],
   ['slots', 'slots 3'],
   ['drain', 'drain 0'],

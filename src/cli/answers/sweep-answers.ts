@@ -40,10 +40,29 @@ const GroupAnswer = z.object({
   sentences: z.array(z.string()),
 });
 
+/** Shares are of the variance of the metric over the runs, 0 to 1. */
+const ImportanceFound = z.object({
+  explained: z.number().describe('share that the parameters explain of runs that the model has not seen'),
+  noise: z.boolean().describe('whether the model predicts no better than chance: the shares mean nothing then'),
+  parameters: z.array(
+    z.object({
+      name: z.string(),
+      share: z.number().describe('of its main effect'),
+      spread: z.number().describe('standard deviation of the share from tree to tree'),
+      trend: z.enum(['up', 'down', 'mixed', 'unordered']).describe('how the metric changes with it'),
+      aliases: z.array(z.string()).describe('parameters that always change with it: the share is theirs, too'),
+    }),
+  ),
+  pairs: z.array(z.object({ names: z.tuple([z.string(), z.string()]), share: z.number() })).describe('interactions'),
+});
+
 export const Best = z.array(
   z.object({
     sweep: z.string(),
     ...GroupAnswer.shape,
+    importance: ImportanceFound.nullable()
+      .optional()
+      .describe('with --importance; null: too few runs, or no parameter or value that differs'),
     read: z.boolean().describe('whether all metrics have been read'),
   }),
 );

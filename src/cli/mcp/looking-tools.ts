@@ -40,7 +40,7 @@ const looks: Readonly<Record<string, Look>> = {
     answer: lsAnswer,
   },
   best: {
-    options: ['metric', 'across'],
+    options: ['metric', 'across', 'importance'],
     answer: (printed) => listAnswer(printed, 'answers', 'Name a sweep and a group, or the runs that are in question.'),
   },
   report: {

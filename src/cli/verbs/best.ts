@@ -5,6 +5,7 @@ import {
   type SweepAnswers,
   type Unanswered,
 } from '../../analysis/answer/sweep-answers.js';
+import type { Importance } from '../../analysis/parameters/parameter-importance.js';
 import { groupBy } from '../../base/group-by.js';
 import { noSuchRun, UserError } from '../../base/user-error.js';
 import type { RunSummary, SweepSummary } from '../../client/fleet.js';
@@ -19,11 +20,12 @@ import { wrap } from '../../text/wrap.js';
 import { exitCodes } from '../answers/exit-codes.js';
 import type { CommonOptions } from '../options.js';
 import { answerJson } from '../show/answer-json.js';
+import { importanceFor, importanceJson, importanceSentence } from '../show/importance.js';
 import { type KnownFleet, showRuns } from '../show/chosen-fleet.js';
 import { noRuns } from '../show/runs-here.js';
 import { outputWidth, print, printAnswer } from '../terminal.js';
 
-type BestOptions = CommonOptions & { metric?: string; across?: boolean };
+type BestOptions = CommonOptions & { metric?: string; across?: boolean; importance?: boolean };
 
 /** Settings in the table, at most. */
 const SHOWN = 10;
@@ -41,19 +43,37 @@ function show(fleet: KnownFleet, words: readonly string[], options: BestOptions)
     throw new UserError(words.length === 0 ? noRuns : 'No run matches.', '`memrl-tui ls` lists them.', noSuchRun);
   const read = areRead(runs, fleet.status.recalled ?? true);
   const told = [...groupBy(runs, ({ sweep }) => sweep)].map(([name, own]) => {
-    return { sweep: name, ...askedOf(own, fleet.sweeps.get(name)!, options) };
+    return { sweep: name, own, ...askedOf(own, fleet.sweeps.get(name)!, options) };
   });
-  const answered = told.flatMap(({ sweep, answers }) => answers.map((each) => ({ sweep, ...each })));
+  const answered = told.flatMap(({ sweep, own, answers }) =>
+    answers.map((each) => withImportance({ sweep, ...each }, own, fleet, options)),
+  );
   if (answered.length === 0 && !read)
     throw new UserError('The metrics of these runs are still being read.', 'Wait for them: `--wait-read`.');
   if (answered.length === 0) throw unansweredError(told[0]!.sweep, told[0]!.unanswered[0]!);
   if (options.json === true) {
     printAnswer(
       'best',
-      answered.map((each) => ({ sweep: each.sweep, ...answerJson(each), read })),
+      answered.map((each) => ({ sweep: each.sweep, ...answerJson(each), ...importanceField(each), read })),
     );
   } else print(answered.flatMap((each, index) => [...(index > 0 ? [''] : []), ...answerLines(each)]));
   return answered.every(({ answer }) => answer.candidates.length > 0) ? exitCodes.done : exitCodes.undone;
+}
+
+type Told = GroupAnswer & { readonly sweep: string; readonly importance?: Importance };
+
+function withImportance(
+  told: Told,
+  runs: readonly RunSummary[],
+  { sweeps }: KnownFleet,
+  { importance }: BestOptions,
+): Told {
+  if (importance !== true) return told;
+  return { ...told, importance: importanceFor(told, runs, computedFromSeeds(sweeps.get(told.sweep)!.directory)) };
+}
+
+function importanceField({ importance }: Told) {
+  return importance === undefined ? {} : { importance: importanceJson(importance) };
 }
 
 function askedOf(runs: readonly RunSummary[], sweep: SweepSummary, { metric, across }: BestOptions): SweepAnswers {
@@ -70,10 +90,12 @@ function unansweredError(sweep: string, { metric }: Unanswered): UserError {
   return new UserError(`It is not known whether more or less of ${metric} is better.`, fix);
 }
 
-function answerLines({ sweep, group, answer }: GroupAnswer & { readonly sweep: string }): string[] {
+function answerLines({ sweep, group, answer, importance }: Told): string[] {
   const { metric, goal, candidates, broken, done, all } = answer;
   const width = outputWidth(Infinity);
-  const sentences = answerSentences(answer).flatMap((sentence) => wrap(sentence, Math.min(width, PROSE)));
+  const matters = importance === undefined ? [] : [importanceSentence(importance, metric)];
+  const said = [...answerSentences(answer), ...matters];
+  const sentences = said.flatMap((sentence) => wrap(sentence, Math.min(width, PROSE)));
   const head = `${[sweep, group ?? []].flat().join(' · ')} · ${metric}, ${goal === 'minimize' ? 'lowest' : 'highest'} first · ${done} of ${all} runs done`;
   const rows = [...candidates, ...broken].slice(0, SHOWN);
   if (rows.length === 0) return [head, '', ...sentences];

@@ -9,6 +9,7 @@ import type { RunValue } from '../../analysis/run-value.js';
 import { addTo, groupBy } from '../../base/group-by.js';
 import { hasEnded } from '../../base/run-words.js';
 import type { Parameters } from '../../base/scalar.js';
+import { finished } from '../../base/steps.js';
 import { isSystemMetric, shownSystemMetrics } from '../../contract/metric-names.js';
 import type { MachineRecord, RunRecord } from '../../contract/run-record.js';
 import { readRunRecord } from '../../files/run-record-file.js';
@@ -330,11 +331,7 @@ function importanceOf(
   const measured = runs
     .filter((run) => run.group === group)
     .map(({ parameters, value }) => ({ parameters, objective: value }));
-  const work = importanceSteps({ runs: measured, goal, fromSeeds }, seededRandom(1));
-  for (;;) {
-    const step = work.next();
-    if (step.done === true) return step.value;
-  }
+  return finished(importanceSteps({ runs: measured, goal, fromSeeds }, seededRandom(1)));
 }
 
 function originOf(records: readonly RunRecord[]): Origin {
