@@ -66,6 +66,11 @@ const rows: readonly Verb[] = [
         flags: '--then <command>',
         about: "a second run after each run that is done: 'python eval.py --model=${run_dir}'",
       },
+      {
+        flags: '-m, --multirun',
+        about:
+          'the line is one for Hydra: `-m train.py lr=0.1,0.01`; a command with `-m` behind its script says so itself',
+      },
       ...launchOptions,
     ],
     run: async (words, given, command) => (await import('./verbs/grid.js')).grid(words, given, command),

@@ -106,4 +106,17 @@ describe('memrl-tui grid', () => {
     expect((await run('grid', 'a=1')).err).toContain('There is no command to run.');
     expect(readdirSync(folder())).toEqual([]);
   });
+
+  it('takes a multirun of Hydra as it is typed, and says that the sweep takes its place', async () => {
+    const line = ['--', 'python', 'train.py', '-m', 'lr=1e-3,1.0', 'name="a b",c', 'seed=3'];
+    const printed = await run('grid', '--print', ...line);
+    expect(printed.err).toContain('`-m` is left out');
+    expect(printed.out).toContain('command: [python, train.py, seed=3, "${args_hydra}"]');
+    const short = await run('grid', '-m', 'train.py', 'lr=0.1,0.2', '--dry-run', '--verbose');
+    expect(short.out).toContain('python train.py lr=0.1\n');
+    const own = await run('grid', 'lr=1,2', '--print', '--args', 'hydra-append', '--', 'python', 'train.py', '-m');
+    expect(own.out).toContain('command: [python, train.py, "${args_append_hydra}"]');
+    const known = await run('grid', 'lr=1,2', '--print', '--', 'python', 'train.py', 'hydra.run.dir=${run_dir}');
+    expect(known.out).toContain('"${args_hydra}"');
+  });
 });

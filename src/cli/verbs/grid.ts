@@ -6,12 +6,13 @@ import type { ArgumentStyle } from '../../spec/grid-line/argument-style.js';
 import type { SamplingKind } from '../../spec/expand/sampling/unit-points.js';
 import { type GridLine, gridSweepText } from '../../spec/grid-line/grid-line.js';
 import { isOfSameSweep, lineBefore } from '../../spec/grid-line/line-before.js';
+import { asksForMultirun, isForHydra, multirunOf, multirunWords } from '../../spec/grid-line/multirun.js';
 import { isTaken, sweepFolder, sweepNameOf, sweepPath, writeNewSweep } from '../new-sweep-file.js';
 import type { LaunchOptions } from '../options.js';
 import { requestedSlots } from '../slot-options.js';
 import { at } from '../ports.js';
 import { planOfText, type ReadPlan } from '../read-plan.js';
-import { print } from '../terminal.js';
+import { print, remark } from '../terminal.js';
 import { launchPlan } from './launch.js';
 
 type GridOptions = LaunchOptions & {
@@ -22,6 +23,7 @@ type GridOptions = LaunchOptions & {
   sample?: SamplingKind;
   baseline?: string[];
   then?: string;
+  multirun?: true;
 };
 
 /**
@@ -29,19 +31,14 @@ type GridOptions = LaunchOptions & {
  * and `--dry-run` nothing is written. Returns the exit code.
  */
 export async function grid(
-  assignments: readonly string[],
-  { name, print: prints, ...given }: GridOptions,
-  command: readonly string[],
+  words: readonly string[],
+  { name, print: prints, multirun, ...given }: GridOptions,
+  behind: readonly string[],
 ): Promise<number> {
-  const {
-    args: style = 'equals',
-    runCap = null,
-    sample = null,
-    baseline: baselines = [],
-    then = null,
-    ...options
-  } = given;
+  const { args, runCap = null, sample = null, baseline: baselines = [], then = null, ...options } = given;
   requestedSlots(options);
+  const { assignments, command, isHydra } = typedLine(words, behind, multirun === true);
+  const style = args ?? (isHydra ? 'hydra' : 'equals');
   const line: GridLine = { assignments, command, style, runCap, sample, baselines, then };
   const text = gridSweepText(line);
   const path = sweepPath(name, sweepNameOf(command));
@@ -51,6 +48,20 @@ export async function grid(
     return 0;
   }
   return launchLine({ path, text, read, there: fileAt(path, text, line) }, options);
+}
+
+type TypedLine = { assignments: readonly string[]; command: readonly string[]; isHydra: boolean };
+
+/** Takes the line apart; one for Hydra's multirun is told that the sweep takes its place. */
+function typedLine(words: readonly string[], behind: readonly string[], isMultirun: boolean): TypedLine {
+  const isAlone = isMultirun && behind.length === 0;
+  const asks = isAlone || asksForMultirun(behind);
+  if (!asks) return { assignments: words, command: behind, isHydra: isMultirun || isForHydra(behind) };
+  const { assignments, command } = isAlone ? multirunWords(words) : multirunOf(behind);
+  remark(
+    "`-m` is left out: the sweep takes the place of Hydra's multirun, and passes its parameters as Hydra reads them (`--args hydra`).",
+  );
+  return { assignments: isAlone ? assignments : [...words, ...assignments], command, isHydra: true };
 }
 
 type Launching = {

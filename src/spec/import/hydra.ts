@@ -1,5 +1,6 @@
 import type { KeyPath } from '../file/diagnostic.js';
 import { parameterName } from '../file/parameter-schema.js';
+import { asksForMultirun, withoutMultirun } from '../grid-line/multirun.js';
 import { ValueMistake } from '../grid-line/value-syntax.js';
 import { hydraText } from '../expand/hydra-text.js';
 import type { ForeignYaml } from './foreign-yaml.js';
@@ -36,7 +37,9 @@ function convertHydra(source: ImportSource): Conversion {
     throw yaml.refusal(place, 'there are no parameters of a sweep.', fix);
   }
   const typed = demandedCommand(source, 'python train.py');
-  const { command, notes } = withoutMultirun(typed);
+  const command = withoutMultirun(typed);
+  const text = '`--multirun` is left out of the command: the sweep takes its place.';
+  const notes = asksForMultirun(typed) ? [{ line: null, text }] : [];
   const isMultirun = /multirun/i.test(yaml.textAt(['hydra', 'mode']));
   const words = argumentWords(parameters, yaml, place);
   return {
@@ -48,16 +51,6 @@ function convertHydra(source: ImportSource): Conversion {
     notes: [...notes, ...(search?.notes ?? []), ...leftOut(yaml, place)],
     options: search?.options ?? [],
   };
-}
-
-/** The command without `-m` and `--multirun` behind the script: the sweep takes its place. */
-export function withoutMultirun(command: readonly string[]): { command: readonly string[]; notes: ImportNote[] } {
-  const script = command.findIndex((word, index) => /\.\w+$/.test(word) || (word === '-m' && index > 0));
-  const isFlag = (word: string, index: number) =>
-    word === '--multirun' || (word === '-m' && index > script && script >= 0) || (word === '-m' && index > script + 1);
-  const kept = command.filter((word, index) => !isFlag(word, index));
-  const text = '`--multirun` is left out of the command: the sweep takes its place.';
-  return { command: kept, notes: kept.length === command.length ? [] : [{ line: null, text }] };
 }
 
 function paramsOf(yaml: ForeignYaml, place: KeyPath, isSearch: boolean): [string, HydraValue][] {
