@@ -1,6 +1,7 @@
 /**
  * `npm run tables`: writes the tables of verbs, exit codes and keys into docs/, from the tables the programs themselves use, the
- * verdicts on claims, the schemas of `--json`, and beside published tables the settings of their sweep files.
+ * verdicts on claims, what a breaker holds in simulated nights, the schemas of `--json`, and beside published tables the settings of
+ * their sweep files.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -28,7 +29,9 @@ const sources = {
     return existsSync(path) ? storedSections(readFileSync(path, 'utf8')) : null;
   },
 };
+const { nightTable } = await load('test/supervisor/runs/nights.ts');
 for (const [name, page, table] of [
+  ['nights', 'docs/breaker.md', nightTable()],
   ['keys', 'docs/keys.md', keyTableMarkdown()],
   ['verbs', 'docs/commands.md', verbTableMarkdown()],
   ['exit codes', 'docs/commands.md', exitCodesMarkdown()],

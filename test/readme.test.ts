@@ -9,6 +9,7 @@ import { withPublishedSettings } from '../src/report/published-settings.js';
 import { expandSweep } from '../src/spec/expand/expand-sweep.js';
 import { parseSweepFile } from '../src/spec/file/parse-sweep-file.js';
 import { keyTableMarkdown } from '../src/tui/screens/key-map.js';
+import { nightTable } from './supervisor/runs/nights.js';
 
 const readme = readFileSync('README.md', 'utf8');
 const pages = ['README.md', 'CONTRIBUTING.md', ...readdirSync('docs').filter((name) => name.endsWith('.md'))].map(
@@ -46,6 +47,10 @@ describe('the pages', () => {
   it('show the keys that the window has, and the verbs of the command line (`npm run tables` writes them)', () => {
     expect(readFileSync('docs/keys.md', 'utf8')).toContain(`\n${keyTableMarkdown()}\n`);
     expect(readFileSync('docs/commands.md', 'utf8')).toContain(`\n${verbTableMarkdown()}\n`);
+  });
+
+  it('show what a breaker holds (`npm run tables` writes it)', () => {
+    expect(readFileSync('docs/breaker.md', 'utf8')).toContain(`\n${nightTable()}\n`);
   });
 
   it.each(pages)('name only files that exist: %s', (page) => {

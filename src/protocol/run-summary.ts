@@ -177,6 +177,8 @@ export const GpuStatus = z.object({
   /** Ids of the runs on it. */
   runs: z.array(z.string()),
   drained: z.boolean(),
+  /** Why it is drained, if no user asked: runs failed on it. */
+  drainReason: z.string().optional(),
   memoryTotal: z.number().nullable(),
   memoryUsed: z.number().nullable(),
   /** Percent. */

@@ -118,8 +118,14 @@ export const SchedulerEvent = z.discriminatedUnion('type', [
   }),
   /** What was observed on the GPUs, if it changed. A GPU that is not listed does not exist (any more). */
   z.object({ type: z.literal('gpus-seen'), at, gpus: z.array(SeenGpu) }),
-  /** These GPUs take no new runs (`drained`), or accept them again. Runs on them stay. */
-  z.object({ type: z.literal('drain-requested'), at, gpus: z.array(GpuIndex), drained: z.boolean() }),
+  /** These GPUs take no new runs (`drained`), or accept them again. Runs on them stay. `reason`: set if no user asked. */
+  z.object({
+    type: z.literal('drain-requested'),
+    at,
+    gpus: z.array(GpuIndex),
+    drained: z.boolean(),
+    reason: z.string().optional(),
+  }),
   RunsSubmitted,
   /** `slot`: the slot of the run. Replay keeps it, whatever slot the policy of a newer version would choose. */
   z.object({ type: z.literal('run-started'), at, id, attempt, pid: z.int(), slot: Slot.optional() }),

@@ -99,7 +99,12 @@ const GroupRecord = z.object({
   start: GroupStart.optional(),
 });
 
-const DeviceRecord = SeenGpu.extend({ uuid: z.string().nullable(), drained: z.boolean(), present: z.boolean() });
+const DeviceRecord = SeenGpu.extend({
+  uuid: z.string().nullable(),
+  drained: z.boolean(),
+  drainReason: z.string().optional(),
+  present: z.boolean(),
+});
 
 /**
  * The whole state of the scheduler as plain JSON, so that earlier events need not be replayed. Runs of a sweep are in the order of

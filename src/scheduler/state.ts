@@ -79,8 +79,14 @@ export type CpuPool = {
 
 /**
  * A GPU, as far as it is known. `memory`, `foreignMemory`: MiB. `present`: the last observation found it, or there was none yet.
+ * `drainReason`: why it is drained, if no user asked.
  */
-export type GpuDevice = SeenGpu & { uuid: string | null; drained: boolean; present: boolean };
+export type GpuDevice = SeenGpu & {
+  uuid: string | null;
+  drained: boolean;
+  drainReason?: string | undefined;
+  present: boolean;
+};
 
 /**
  * `gpus`: the GPUs that may be used, in order of preference; `chosen`: a user has set them. `devices`: every GPU that was ever

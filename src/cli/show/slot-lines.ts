@@ -45,9 +45,9 @@ function memoryText({ memoryUsed, memoryTotal }: Gpu): string {
   return `${memoryUsed === null ? '?' : gib(memoryUsed)} / ${gib(memoryTotal)} GiB`;
 }
 
-function remarks({ drained, leasedBy, foreign, mps }: Gpu): string {
+function remarks({ drained, drainReason, leasedBy, foreign, mps }: Gpu): string {
   return [
-    drained ? 'drained' : '',
+    drained ? `drained${drainReason === undefined ? '' : `: ${drainReason}`}` : '',
     leasedBy === null ? '' : `taken by ${displayText(leasedBy)}`,
     ...foreign.map(({ pid, name }) => `used by ${displayText(name)} (pid ${pid})`),
     mps ? 'MPS' : '',

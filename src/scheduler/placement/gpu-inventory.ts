@@ -27,8 +27,8 @@ export function seeGpus({ gpu }: SchedulerState, { gpus }: EventOf<'gpus-seen'>)
   }
 }
 
-export function drain({ gpu }: SchedulerState, { gpus, drained }: EventOf<'drain-requested'>): void {
-  for (const index of gpus) gpu.devices.set(index, { ...deviceOf(gpu, index), drained });
+export function drain({ gpu }: SchedulerState, { gpus, drained, reason }: EventOf<'drain-requested'>): void {
+  for (const index of gpus) gpu.devices.set(index, { ...deviceOf(gpu, index), drained, drainReason: reason });
 }
 
 /** What is known of a GPU; one that was never observed counts as present and free. */

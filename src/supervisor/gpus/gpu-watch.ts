@@ -249,10 +249,11 @@ export class GpuWatch {
 
 /** One GPU as clients see it: the scheduler's facts and the last reading. `runs`: their ids. */
 function gpuStatus(device: GpuDevice, view: GpuView, runs: readonly string[], mps: boolean): GpuStatus {
-  const { index, uuid, memory: memoryTotal, drained, leasedBy } = device;
+  const { index, uuid, memory: memoryTotal, drained, drainReason, leasedBy } = device;
   const seen = view.gpus.find((gpu) => gpu.index === index);
   return {
     ...{ index, uuid, runs: [...runs], drained, leasedBy, mps },
+    ...(drainReason === undefined ? {} : { drainReason }),
     ...(seen === undefined ? { ...unseen, memoryTotal } : gauges(seen)),
     foreign: (view.foreign.get(index) ?? []).map(({ pid, name, memory }) => ({
       ...{ pid, name: name ?? 'a process', memory },

@@ -1,10 +1,11 @@
 import { commonValues, hasValues } from '../../analysis/failures/common-values.js';
 import { conditionsText } from '../../analysis/failures/failure-words.js';
-import type { RunId } from '../../base/ids.js';
+import type { GpuIndex, RunId } from '../../base/ids.js';
 import { isSeedName, type Parameters } from '../../base/scalar.js';
 import type { SchedulerEvent } from '../../scheduler/event.js';
 import type { Run } from '../../scheduler/run-state.js';
 import type { Group, SchedulerState } from '../../scheduler/state.js';
+import { GpuEvidence, type Suspect } from './gpu-evidence.js';
 
 type JudgeTools = {
   readonly state: SchedulerState;
@@ -12,6 +13,10 @@ type JudgeTools = {
   readonly tell: (event: SchedulerEvent) => void;
   readonly now: () => number;
 };
+
+/** Values that failed runs have in common, in words, and which runs have them. */
+type Values = { readonly values: string; readonly includes: (id: RunId) => boolean };
+type Explanation = Values | Suspect;
 
 /** A group in which nothing has lasted is broken as a whole when its breaker has held it so often. */
 const MOST_TRIES = 3;
@@ -23,12 +28,19 @@ const MOST_TRIES = 3;
  */
 export class BreakerJudge {
   readonly #tools: JudgeTools;
+  readonly #evidence: GpuEvidence;
+  /** Which runs have the values that are held, by these in words. */
+  readonly #held = new Map<string, Values['includes']>();
+  /** GPUs that were held, with the runs that failed on them. */
+  readonly #guilty = new Map<GpuIndex, ReadonlySet<RunId>>();
 
   constructor(tools: JudgeTools) {
     this.#tools = tools;
+    this.#evidence = new GpuEvidence(tools);
   }
 
   heard(event: SchedulerEvent, touched: ReadonlySet<RunId>): void {
+    this.#evidence.heard(event);
     if (event.type !== 'run-ended' && event.type !== 'launch-failed') return;
     const { state, tell, now } = this.#tools;
     const run = state.runs.get(event.id);
@@ -37,10 +49,13 @@ export class BreakerJudge {
     if (group === undefined || held?.hold?.by !== 'breaker') return;
     const { reason } = held.hold;
     const found = this.#explanation(group);
+    if (found !== null && 'gpu' in found) return this.#holdGpu(found.gpu, group, reason);
     // The answer is an event in any case: what is said of the hold follows it.
     if (found === null)
       return tell({ type: 'hold-requested', at: now(), ids: [held.id], reason, breaker: { values: null } });
     const { values, includes } = found;
+    this.#held.set(values, includes);
+    this.#acquit(group, includes);
     const all = heldByBreaker(group.waiting, group, state).filter(
       ({ hold }) => hold?.by === 'breaker' && hold.values === undefined,
     );
@@ -57,8 +72,56 @@ export class BreakerJudge {
     });
   }
 
+  /** Holds a GPU instead of runs. Runs that were held because of failures on it alone may start elsewhere. */
+  #holdGpu(gpu: GpuIndex, group: Group, reason: string): void {
+    const { state, tell, now } = this.#tools;
+    const at = now();
+    this.#guilty.set(gpu, new Set(group.quickFailures));
+    tell({
+      type: 'drain-requested',
+      at,
+      gpus: [gpu],
+      drained: true,
+      reason: `${reason} on it, and others last elsewhere`,
+    });
+    const isCleared = ({ hold }: Run) => {
+      if (hold?.by !== 'breaker') return false;
+      const includes = hold.values === undefined ? undefined : this.#held.get(hold.values);
+      return includes === undefined
+        ? hold.values === undefined
+        : this.#evidence.wereOn(gpu, [...group.broken].filter(includes));
+    };
+    const ids = heldByBreaker(group.waiting, group, state)
+      .filter(isCleared)
+      .map(({ id }) => id);
+    tell({ type: 'release-requested', at, ids });
+  }
+
+  /** Lets a GPU take runs again where the values that are held now explain all that failed on it. */
+  #acquit({ runs }: Group, includes: (id: RunId) => boolean): void {
+    const { tell, now } = this.#tools;
+    for (const [gpu, failed] of this.#guilty) {
+      if (![...failed].every((id) => runs.has(id) && includes(id))) continue;
+      this.#guilty.delete(gpu);
+      tell({ type: 'drain-requested', at: now(), gpus: [gpu], drained: false });
+    }
+  }
+
+  /**
+   * What goes with the failures. A GPU on which nothing has ever lasted comes before values, unless runs with these values failed
+   * elsewhere, too; one that has worked comes after them.
+   */
+  #explanation(group: Group): Explanation | null {
+    const suspect = this.#evidence.suspect(group);
+    const values = this.#values(group);
+    if (suspect === null) return values;
+    const alsoElsewhere =
+      values !== null && !this.#evidence.wereOn(suspect.gpu, [...group.broken].filter(values.includes));
+    return values === null || (!suspect.hasWorked && !alsoElsewhere) ? suspect : values;
+  }
+
   /** The values that go with the failures: those of all failed runs of the group, else those of the last in a row; null: none do. */
-  #explanation(group: Group): { values: string; includes: (id: RunId) => boolean } | null {
+  #values(group: Group): Values | null {
     const lasted = this.#lasted(group);
     if (lasted.length === 0 && group.trips >= MOST_TRIES) return null;
     const all = this.#parametersOf(group.runs);

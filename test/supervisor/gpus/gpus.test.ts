@@ -56,6 +56,38 @@ async function untilSizes(fleet: Fleet, wanted: number[]): Promise<void> {
   expect(sets(placementByRows(fleet))).toEqual(sets(placement(fleet)));
 }
 
+describe('a GPU on which runs fail while others last', () => {
+  it('is held and named with what releases it, and the others go on', async () => {
+    const { bed, fleet } = await newBed();
+    const driver = new FakeDriver('nvidia');
+    driver.set({ FAKE_GPUS: '3' });
+    const go = bed.path('go');
+    const script = `case $CUDA_VISIBLE_DEVICES in 1) sleep 0.2; exit 1;; esac; until test -e ${go}; do sleep 0.05; done`;
+    const resources = Resources.parse({ gpus: 1 });
+    const runs = Array.from({ length: 9 }, (_, at) => ({
+      ...{ argv: ['sh', '-c', script], resources, parameters: { lr: at % 3, seed: at } },
+    }));
+    const plan = bed.plan('s', runs);
+    const groups = plan.groups.map((group) => ({ ...group, breaker: { failures: 3, within: 10 } }));
+    await fleet.submit({ ...plan, groups }, driver.environment, {});
+
+    await waitFor('the GPU to be held', () => fleet.status.gpus[1]?.drained === true);
+    const reason = '3 runs in a row failed within 10 s of starting on it, and others last elsewhere';
+    expect(fleet.status.gpus[1]).toMatchObject({ drainReason: reason });
+    await waitFor('the problem', () => fleet.status.problem !== null);
+    expect(fleet.status.problem).toBe(
+      `GPU 1 takes no new runs: ${reason}; \`memrl-tui drain 1 --undo\` lets it take runs again`,
+    );
+    writeFileSync(go, '');
+    const states = () => [...fleet.runs.values()].map(({ state }) => state);
+    await waitFor('the others to be done', () => states().filter((state) => state === 'done').length === 6);
+    expect(states().filter((state) => state === 'failed')).toHaveLength(3);
+    expect(await fleet.request({ verb: 'drain', gpus: [1], drained: false })).toMatchObject({ ok: true });
+    await waitFor('no problem', () => fleet.status.problem === null);
+    expect(fleet.status.gpus[1]).not.toHaveProperty('drainReason');
+  });
+});
+
 describe('eight GPUs with three runs each, a stranger on one and one drained', () => {
   it(
     'are filled as expected at each moment, and a sick driver frees and double-books nothing',

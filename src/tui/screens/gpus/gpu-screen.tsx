@@ -140,12 +140,12 @@ function cpuPlace({ cpu, gpus }: FleetStatus, all: FleetPort['runs'], look: Look
 
 const noGpus = 'No GPU is used here: none was found, or --gpus none was given. See memrl-tui doctor.';
 
-function notes({ drained, leasedBy, mps, utilization, memoryUsed }: GpuSummary): Line[] {
+function notes({ drained, drainReason, leasedBy, mps, utilization, memoryUsed }: GpuSummary): Line[] {
   return [
     ...(leasedBy === null
       ? []
       : [remark('‖', `Leased by the runs in ${cleanText(leasedBy)}; it is free once they end.`)]),
-    ...(drained ? [remark('‖', 'Drained: no new runs start on it. D undrains it.')] : []),
+    ...(drained ? [remark('‖', `Drained: ${drainReason ?? 'no new runs start on it'}. D undrains it.`)] : []),
     ...(utilization === null && memoryUsed === null ? [remark('?', 'The driver did not report it last time.')] : []),
     ...(mps ? [remark('·', 'Its runs share it through MPS.')] : []),
   ];
