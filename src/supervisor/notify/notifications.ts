@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Finding } from '../../analysis/health/finding.js';
 import { endStateOf } from '../../base/run-words.js';
-import { nameOf, type RunId } from '../../base/ids.js';
+import { gpuName, nameOf, type RunId } from '../../base/ids.js';
 import { failureClass } from '../../base/outcome.js';
 import type { EventOf, SchedulerEvent } from '../../scheduler/event.js';
 import { growingGroups } from '../../scheduler/queue/open-groups.js';
@@ -45,6 +45,7 @@ export class Notifications {
     const runs = [...touched].flatMap((id) => this.#tools.state.runs.get(id) ?? []);
     for (const run of runs) this.#count(run);
     if (event.type === 'hold-requested') return this.#heardHold(event, runs);
+    if (event.type === 'drain-requested') return this.#tellDrained(event);
     if (event.type !== 'run-ended' && event.type !== 'launch-failed') return;
     const run = runs.find(({ id }) => id === event.id);
     if (run === undefined) return;
@@ -57,6 +58,15 @@ export class Notifications {
     const [first] = runs;
     this.#tellHeld(first, runs);
     if (breaker !== undefined && first !== undefined) this.#tellIfFinished(first.sweep);
+  }
+
+  /** Notifies of GPUs on which runs fail, for each sweep that still has runs. */
+  #tellDrained({ gpus, drained, reason }: EventOf<'drain-requested'>): void {
+    if (!drained || reason === undefined) return;
+    const words = `GPU ${gpus.map(gpuName).join(', ')}: ${reason}`;
+    for (const [sweep, { size }] of this.#unended) {
+      if (size > 0) this.#tools.notify({ kind: 'held', sweep, words, directory: this.#tools.directoryOf(sweep) });
+    }
   }
 
   /** Notifies of a problem of a running run. */

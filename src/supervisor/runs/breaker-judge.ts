@@ -41,6 +41,10 @@ export class BreakerJudge {
 
   heard(event: SchedulerEvent, touched: ReadonlySet<RunId>): void {
     this.#evidence.heard(event);
+    // What a user decides about a GPU stays.
+    if (event.type === 'drain-requested' && event.reason === undefined) {
+      for (const gpu of event.gpus) this.#guilty.delete(gpu);
+    }
     if (event.type !== 'run-ended' && event.type !== 'launch-failed') return;
     const { state, tell, now } = this.#tools;
     const run = state.runs.get(event.id);

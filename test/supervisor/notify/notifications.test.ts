@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { SchedulerEvent } from '../../../src/scheduler/event.js';
+import type { EventOf, SchedulerEvent } from '../../../src/scheduler/event.js';
 import { emptyState } from '../../../src/scheduler/state.js';
 import { step } from '../../../src/scheduler/step.js';
 import { Notifications } from '../../../src/supervisor/notify/notifications.js';
 import type { Notification } from '../../../src/supervisor/notify/notification.js';
-import { endedAs, id, slots, started, stopAsked, submitted, time } from '../../scheduler/play.js';
+import { drained, endedAs, id, slots, started, stopAsked, submitted, time } from '../../scheduler/play.js';
 import { plan } from '../testbed.js';
 
 const failed = { kind: 'failed', code: 3 } as const;
@@ -40,6 +40,13 @@ const warmedUp = [
 const retry = { max: 1, backoffMs: 10, on: ['crash' as const] };
 
 describe('news', () => {
+  it('tell of a GPU that is held because runs fail on it, and not of one that a user drains', () => {
+    const reason = '3 runs in a row failed within 10 s of starting on it, and others last elsewhere';
+    const held: SchedulerEvent = { ...(drained(3) as EventOf<'drain-requested'>), reason };
+    const news = newsOf([slots(0, 4), submitted(['a']), drained(2), held, drained(3, false)]);
+    expect(news).toEqual([{ kind: 'held', sweep: 's', words: `GPU 3: ${reason}`, directory: '/runs/s' }]);
+  });
+
   it('are ends and the last end, with the sum of the sweep', () => {
     const news = newsOf([
       slots(2),
