@@ -125,6 +125,17 @@ describe('modules of one’s own', () => {
     expect((await memrl(argv(halved, 8))).stderr).toContain('has changed since it began');
   });
 
+  it('say once which value of a probe is no number', async () => {
+    const probe = module('nothing.mjs', 'export default () => ({ a: NaN, b: 1 });');
+    const path = join(root, 'nothing');
+    const { code, stdout } = await memrl(
+      short('environment=arithmetic', `probe=${probe}`, 'n_batches=2', `log_path=${path}`),
+    );
+    expect(code).toBe(0);
+    expect(rowsOf(path).at(-1)).toMatchObject({ 'probe/a': null, 'probe/b': 1 });
+    expect(stdout.match(/warning: probe\/a is NaN at step 0, and is null in the metrics/g)).toHaveLength(1);
+  });
+
   let written = 0;
   // A folder for each, as a process loads a file once.
   const environment = (text: string) => `environment=${module(`${++written}/wrong.mjs`, text)}`;

@@ -11,6 +11,7 @@ const Gpu = z.object({
   uuid: z.string().nullable().describe(unknown),
   runs: z.array(z.string()).describe('`sweep/run` of the runs on it'),
   drained: z.boolean().describe('whether it gets no new runs'),
+  drainReason: z.string().optional().describe('why it is drained, where nobody asked: runs failed on it'),
   memoryTotal: z.number().nullable().describe(`MiB; ${unknown}`),
   memoryUsed: z.number().nullable().describe(`MiB; ${unknown}`),
   utilization: z.number().nullable().describe(`percent; ${unknown}`),

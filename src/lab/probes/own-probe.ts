@@ -27,12 +27,15 @@ async function openProbe(path: string, tokenizer: Tokenizer): Promise<Probe> {
   };
 }
 
+/** Before the names of what a probe of one's own returns. */
+export const probePrefix = 'probe/';
+
 function rowOf(found: unknown, called: string): Row {
   if (typeof found !== 'object' || found === null) throw wrong(`${called} returned ${String(found)}.`);
   const entries = Object.entries(found as Readonly<Record<string, unknown>>);
   const stray = entries.find(([, value]) => typeof value !== 'number');
   if (stray !== undefined) throw wrong(`${called} gave ${String(stray[1])} as \`${stray[0]}\`, and not a number.`);
-  return Object.fromEntries(entries.map(([name, value]) => [`probe/${name}`, value as number]));
+  return Object.fromEntries(entries.map(([name, value]) => [`${probePrefix}${name}`, value as number]));
 }
 
 function wrong(problem: string): UserError {

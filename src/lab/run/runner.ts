@@ -16,6 +16,7 @@ import type { Companions } from './companion-files.js';
 import { openEvents } from './events-file.js';
 import { requireFiniteWeights } from './finite.js';
 import { openHistory, type History } from './history.js';
+import { probePrefix } from '../probes/own-probe.js';
 import { KlWatch } from './kl-watch.js';
 import { Means, MeansState } from './means.js';
 import { appendRow, dropRowsFrom, type Row } from './metrics-file.js';
@@ -242,10 +243,11 @@ function rowWriter(training: Training, schedule: Schedule, { directory, context,
   const events = schedule.tensorboard ? openEvents(directory.path, { start, time: context.time }) : null;
   const wandb = schedule.wandb == null ? null : openWandb(directory.path, schedule.wandb, context.time);
   const kl = new KlWatch(start > 0 && declaresLimits(directory.metrics));
+  const told = new Set<string>();
   const write: Loop['write'] = (measured) => {
     const warning = kl.see(measured);
     const row = kl.withLimits(measured);
-    if (warning !== null) context.log(warning);
+    for (const each of [warning, ...nonNumbers(measured, told)]) if (each !== null) context.log(each);
     const spent = times.row();
     appendRow(directory.metrics, schedule.timesInMetrics === true ? { ...row, ...spent } : row);
     appendRow(timing, { step: row.step, ...spent });
@@ -258,6 +260,17 @@ function rowWriter(training: Training, schedule: Schedule, { directory, context,
     wandb?.end(exitCode);
   };
   return { times, write, end };
+}
+
+/** What to say of values of a probe that are no numbers, which the file has as null: once of each. */
+function nonNumbers({ step, ...row }: Parameters<Loop['write']>[0], told: Set<string>): string[] {
+  const found = Object.entries(row).filter(
+    ([name, value]) => name.startsWith(probePrefix) && value !== null && !Number.isFinite(value) && !told.has(name),
+  );
+  return found.map(([name, value]) => {
+    told.add(name);
+    return `warning: ${name} is ${value} at step ${step}, and is null in the metrics; the probe has to return a number`;
+  });
 }
 
 /** Whether the rows that an earlier attempt has left declare limits. */
