@@ -54,6 +54,7 @@ describe('when runs will have ended', () => {
     { when: 'a held run is not waited for', runs: [...done('a', 10), aRun('b', { state: 'held' }), aRun('c')], seconds: 10 },
     { when: 'a run has come half of its way before', runs: [...done('a', 10), aRun('b', { progress: 0.5 })], seconds: 5 },
     { when: 'a failed run is started again later', runs: [...done('a', 10), aRun('b', { retryAt: now + 30_000 })], seconds: 40 },
+    { when: 'a run waits for its start time', runs: [...done('a', 10), aRun('b', { startsAt: now + 30_000 })], seconds: 40 },
     { when: 'others take its place meanwhile', runs: [...done('a', 10), aRun('b', { retryAt: now + 15_000 }), aRun('c'), aRun('d')], setting: { cpuSlots: 1 }, seconds: 30 },
     { when: 'one of those that are up stands still: the others are waited for, on what slots there are', runs: [...done('a', 10), running('b', 50, null, { progress: 0.3 }), aRun('c'), aRun('d')], seconds: 20 },
     { when: 'a run that is up does not say how far it is: as those like it', runs: [...done('a', 10), running('b', 4, null)], seconds: 6 },

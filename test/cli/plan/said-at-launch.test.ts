@@ -43,6 +43,15 @@ describe('what a launch says beside its file', () => {
     expect(leftOutNow(sweep, { set: ['n=5'], wandbProject: 'other' })).toBeNull();
   });
 
+  it('is a start time, until that has come', () => {
+    const said = (at: string) => writeLaunchOverrides(sweep, { ...saidBy({ at }), fromSeeds: [] });
+    said('2999-12-01 22:00:00+01:00');
+    expect(optionWords(leftOutNow(sweep, {})!)).toBe("--at '2999-12-01 22:00:00+01:00'");
+    expect(leftOutNow(sweep, { at: '2999-12-02 22:00:00+01:00' })).toBeNull();
+    said('2020-12-01 22:00:00+01:00');
+    expect(leftOutNow(sweep, {})).toBeNull();
+  });
+
   it('is added to what the next one says, which counts where both say it', () => {
     const kept = withLeftOut({ set: ['m=1'], slots: 3 }, { set: ['n=5'], perGpu: 2 });
     expect(kept).toEqual({ set: ['n=5', 'm=1'], perGpu: 2, slots: 3 });

@@ -32,6 +32,12 @@ describe('a run for scripts', () => {
 });
 
 describe('the table of runs', () => {
+  it('says when runs start, and how long that is', () => {
+    const waiting = aRun('A_s4', { state: 'queued', reason: 'starts at 22:00', startsAt: now + 11_520_000 });
+    expect(runTable([waiting], plain).map(safeLine).at(-1)).toMatch(/starts at 22:00, in 3h12m$/);
+    expect(runStatus(waiting)).toMatchObject({ startsAt: new Date(now + 11_520_000).toISOString(), retryAt: null });
+  });
+
   it('says where each run is, how far, and why', () => {
     expect(runTable(runs, plain).map(safeLine).join('\n')).toMatchInlineSnapshot(`
       "state     run   try  slot    time  progress  left    loss  why

@@ -13,12 +13,17 @@ import {
 import { RunSummary } from '../../../src/protocol/run-summary.js';
 import type { SchedulerEvent } from '../../../src/scheduler/event.js';
 import type { PlannedRun } from '../../../src/spec/planned-run.js';
+import { startsAt } from '../../../src/scheduler/start/group-start.js';
 import { step } from '../../../src/scheduler/step.js';
 import { nothingMonitored, runSummary, verbTarget } from '../../../src/supervisor/publish/run-view.js';
 import { asked, ended, GRACE_MS, id, play, slots, started, submitted, time } from '../../scheduler/play.js';
 import { plan } from '../testbed.js';
 
 const waiting = [slots(0), submitted(['a'])];
+const tomorrow = { zone: 'UTC', afterMs: 86_400_000 };
+const later = submitted(['a']);
+if (later.type === 'runs-submitted') for (const group of later.groups) group.start = tomorrow;
+const scheduled = [slots(1), later];
 const up = [slots(1), submitted(['a']), started('a')];
 const stopping = [...up, asked('stop', 'a', 10)];
 const retried = submitted([{ name: 'a', retry: { max: 1, backoffMs: 1000, on: ['crash'] } }]);
@@ -28,6 +33,7 @@ const forTarget: SchedulerEvent = { type: 'hold-requested', at: 3, ids: [id('a')
 /** Everything that can be the matter with a run, how it came to that, and what can be done to it then. */
 const situations: { run: string; events: SchedulerEvent[]; fit: RunVerb[] }[] = [
   { run: 'queued', events: waiting, fit: ['kill', 'hold', 'priority'] },
+  { run: 'waiting for its start time', events: scheduled, fit: ['kill', 'hold', 'release', 'priority'] },
   {
     run: 'in its backoff',
     events: [slots(1), retried, started('a'), ended('a', 'failed')],
@@ -56,10 +62,12 @@ const typed: PlannedRun = { ...plan('/runs', 's', [{ name: 'a', argv: ['train'] 
 
 const orders = runVerbNames.map((verb) => orderOf(verb, 5));
 const runAfter = (events: SchedulerEvent[]) => play(...events).state.runs.get(id('a'))!;
+const startAfter = (events: SchedulerEvent[]) => startsAt(play(...events).state, runAfter(events));
+const targetAfter = (events: SchedulerEvent[]) => verbTarget(runAfter(events), typed, startAfter(events));
 
 describe('what can be done to a run that is', () => {
   it.each(situations)('$run: $fit', ({ events, fit }) => {
-    const run = verbTarget(runAfter(events), typed);
+    const run = targetAfter(events);
     expect(orders.filter((order) => fits(order)(run)).map(({ verb }) => verb)).toEqual(fit);
   });
 
@@ -72,10 +80,11 @@ describe('what can be done to a run that is', () => {
       left: null,
       waiting: null,
       wallTime: (at: number) => at,
+      startsAt: startAfter(events),
     };
     const run = runAfter(events);
     const row = RunSummary.parse(JSON.parse(JSON.stringify(runSummary(run, typed, context))));
-    for (const order of orders) expect(refusalOf(order, row)).toEqual(refusalOf(order, verbTarget(run, typed)));
+    for (const order of orders) expect(refusalOf(order, row)).toEqual(refusalOf(order, targetAfter(events)));
   });
 
   it.each(situations)('$run is done: the run changes', ({ events, fit }) => {
@@ -90,7 +99,7 @@ describe('what can be done to a run that is', () => {
   });
 
   it.each(situations)('$run is also what a refusal advises', ({ events }) => {
-    const run = verbTarget(runAfter(events), typed);
+    const run = targetAfter(events);
     const advised = orders.flatMap((order): PlainVerb[] => {
       const { first, instead } = refusalOf(order, run) ?? {};
       return [first, instead].filter((verb) => verb !== undefined);
@@ -108,6 +117,7 @@ describe('a refusal', () => {
   it.each<[string, RunVerb, SchedulerEvent[], string]>([
     ['what comes first', 'resume', [...waiting, asked('hold', 'a')], 'is held; release it'],
     ['what to do instead', 'hold', up, 'is running; pause it instead'],
+    ['what starts it before its time', 'resume', scheduled, 'waits for its start time; `release` starts it now'],
     ['where it is', 'kill', [...up, ended('a', 'failed')], 'has ended already (failed)'],
     ['that it has ended, to who would type', 'type', [...up, ended('a', 'done')], 'has ended already (done)'],
     ['what to do before typing', 'type', [...up, asked('pause', 'a')], 'is paused; continue it'],
@@ -118,7 +128,7 @@ describe('a refusal', () => {
       'has that priority already',
     ],
   ])('says %s', (_, verb, events, words) => {
-    expect(refusalWords(refusalOf(orderOf(verb, 5), verbTarget(runAfter(events), typed))!)).toBe(words);
+    expect(refusalWords(refusalOf(orderOf(verb, 5), targetAfter(events))!)).toBe(words);
   });
 });
 

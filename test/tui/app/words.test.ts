@@ -121,7 +121,17 @@ describe('the reason of a run', () => {
       { reason: 'exit 1, retry 2 of 3', retryAt: 8_500 },
       'again in 8s · exit 1, retry 2 of 3',
     ],
+    [
+      'a run that waits for its start time counts down, behind that time',
+      { reason: 'starts at 22:00', startsAt: 11_521_000 },
+      'starts at 22:00, in 3h12m',
+    ],
     ['a paused run says so', { state: 'paused' }, 'paused'],
+    [
+      'a paused run says when its window opens',
+      { state: 'paused', reason: 'continues at 20:00' },
+      'paused · continues at 20:00',
+    ],
     ['a run out of memory', { state: 'failed', exit: { class: 'oom', code: null, signal: null } }, 'out of memory'],
     [
       'a warning is shown, whatever else',
