@@ -26,6 +26,7 @@ import { exposedSecrets } from '../plan/hidden-secrets.js';
 import { differenceFrom, editLines, estimateOf, fleetIfUp, timeOf } from '../plan/known-sweep.js';
 import { planJson } from '../plan/plan-json.js';
 import { planLines } from '../plan/plan-lines.js';
+import { startWords } from '../plan/start-time.js';
 import { leftOutNow, optionWords, saidBy, withLeftOut } from '../plan/said-at-launch.js';
 import { allocationNote, packNote, slurmSlots } from '../plan/slurm-plan.js';
 import { wandbNote } from '../plan/wandb-note.js';
@@ -156,8 +157,19 @@ function left(fleet: Fleet, read: ReadPlan, { file, note }: Begun, options: Laun
   const count = source === undefined ? planCount(read) : 'its runs';
   print([
     `${sweep}: ${count} ${count === '1 run' ? 'is' : 'are'} supervised. \`memrl-tui attach ${sweep}\` shows them.`,
+    ...startLine(fleet, sweep),
   ]);
   return Promise.resolve(0);
+}
+
+/** When the first of the runs starts that wait for that; empty: none does. */
+function startLine({ runs }: Fleet, sweep: string): string[] {
+  const times = [...runs.values()].flatMap((run) => (run.sweep === sweep ? (run.startsAt ?? []) : []));
+  if (times.length === 0) return [];
+  const first = times.reduce((one, other) => Math.min(one, other));
+  const more = times.every((time) => time === first) ? '' : ' or later';
+  const which = times.length === 1 ? '1 run starts' : `${times.length} runs start`;
+  return [`${which} ${startWords(first, Date.now(), localZone())}${more}; \`memrl-tui release\` starts them before.`];
 }
 
 /**
