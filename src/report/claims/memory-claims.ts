@@ -36,8 +36,8 @@ function beside(
 }
 
 const answers = 'report answer --tests` prints';
-const inReadme = (condition: string, N: number, column: string): Cell => ({
-  ...{ page: 'README.md', after: answers, row: { condition, N: String(N) }, column },
+const onFresh = (condition: string, N: number, column: string): Cell => ({
+  ...{ page: 'docs/bits-per-episode.md', after: answers, row: { condition, N: String(N) }, column },
 });
 const atOneRate = (condition: string, row: Readonly<Record<string, string>>): Cell => ({
   ...{ page: 'docs/bits-per-episode.md', after: 'abcd-10seeds`, prints', row: { condition, ...row }, n: 10 },
@@ -69,7 +69,7 @@ export const memoryClaims: readonly Claim[] = [
           expected: { kind: 'at most', value: 1 },
         },
         measure: { kind: 'bits', row: binary(N) },
-        published: { ...inReadme('binary', N, 'episodes'), bitsOf: Math.log2(N) },
+        published: { ...onFresh('binary', N, 'episodes'), bitsOf: Math.log2(N) },
       })),
     },
     note: 'A bound that no learner can break; the figures say how far below it training stays.',
@@ -177,7 +177,7 @@ export const memoryClaims: readonly Claim[] = [
         expected: { kind: 'about', value: 1 / 3, factor },
         measure: { kind: 'ratio', of: levels(N), over: binary(N) },
         published: {
-          ...{ page: 'docs/bits-per-episode.md', after: 'report answer --tests`: the rates' },
+          ...{ page: 'docs/bits-per-episode.md', after: 'The second table of each group compares its rows' },
           ...{ row: { of: 'binned B=8', over: 'binary', N: String(N) }, column: 'ratio' },
         },
       })),
@@ -226,7 +226,7 @@ export const memoryClaims: readonly Claim[] = [
         ...{ what: `episodes until known over episodes until said, ${condition}, N = ${N}`, unit: 'times' },
         expected: { kind: 'about', value: 1, factor: 2 },
         measure: { kind: 'took/told', row },
-        published: inReadme(condition, N, 'took/told'),
+        published: onFresh(condition, N, 'took/told'),
       })),
     },
   },
