@@ -19,7 +19,7 @@ export function sweepPath(asked: string | undefined, usual: string): string {
   const name = asked ?? usual;
   const read = Name.safeParse(name);
   if (read.success) return join(sweepFolder, `${read.data}.yaml`);
-  const problem = `${JSON.stringify(name)} cannot be the name of a sweep: ${read.error.issues[0]?.message ?? 'it is none'}.`;
+  const problem = `${JSON.stringify(name)} cannot be the name of a sweep: ${read.error.issues[0]!.message}.`;
   throw new UserError(problem, 'Name it with `--name lr-search`.');
 }
 

@@ -63,7 +63,7 @@ export async function openWindow(options: WindowOptions): Promise<Outcome> {
   const { stdin, stdout } = options;
   if (!stdin.isTTY || !stdout.isTTY) {
     throw new UserError(
-      'The control window needs a terminal, and this is none.',
+      'The control window needs a terminal; input or output is a pipe or a file.',
       'Use --plain for one line per event.',
     );
   }

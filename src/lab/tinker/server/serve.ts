@@ -132,7 +132,7 @@ export function listen(server: Server, { host, port }: Pick<ServeConfig, 'host' 
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const why = error.code === 'EADDRINUSE' ? 'another program listens there' : error.message;
-      reject(new UserError(`There is no listening on ${host}:${port}: ${why}.`, 'Give another port=, or port=0.'));
+      reject(new UserError(`The service cannot listen on ${host}:${port}: ${why}.`, 'Give another port=, or port=0.'));
     });
     server.listen(port, host, () => resolve());
   });
@@ -144,7 +144,7 @@ function tokenOf(host: string, environment: ProcessContext['environment']): stri
   if (token !== undefined && token !== '') {
     if (token.startsWith(tokenStart) && token.length >= 20) return token;
     throw new UserError(
-      `${tokenVariable} is no good as a key.`,
+      `The key in ${tokenVariable} cannot be used.`,
       `Begin it with ${tokenStart} (the SDK wants it so) and make it at least 20 characters long.`,
     );
   }
