@@ -163,7 +163,7 @@ function endedLine(model: WindowModel, width: number): Line {
     tally,
     ui: { keys },
   } = model;
-  const outcome = outcomeSpan(tally);
+  const outcome = outcomeSpan(tally, model.prerequisites === 0 ? ' runs' : '');
   const best = answerWords(model);
   // The key that shows all of it is always there, in fewer words where the answer needs the room.
   const rest = width - lineWidth([outcome]) - textWidth(introducesBest);
@@ -175,12 +175,13 @@ function endedLine(model: WindowModel, width: number): Line {
   return fitLine([outcome, span(introducesBest, 'dim'), span(truncate(best, room)), span(shows, 'dim')], width);
 }
 
-function outcomeSpan({ counts: { done }, total, unhealthy }: Tally): Span {
+/** `noun`: ` runs`, or nothing where the title says how many are runs and how many only prepare them. */
+function outcomeSpan({ counts: { done }, total, unhealthy }: Tally, noun: string): Span {
   const marks = ailments.flatMap((word) => {
     const count = unhealthy.get(word) ?? 0;
     return count === 0 ? [] : [`, ${count} ${healthWord(word)}`];
   });
-  const words = done === total ? `all ${total} runs done` : `${done} of ${total} runs done, ${total - done} not`;
+  const words = done === total ? `all ${total}${noun} done` : `${done} of ${total}${noun} done, ${total - done} not`;
   const isGood = done === total && marks.length === 0;
   return span(` ${isGood ? '✓ ' : ''}${words}${marks.join('')}`, isGood ? 'good' : 'warn');
 }
