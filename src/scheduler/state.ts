@@ -25,14 +25,15 @@ export type OpenGroup = z.infer<typeof OpenGroup>;
 
 /**
  * When the runs of a group may start. `soon`: within a moment. Instants are of the wall clock, Unix ms: `notBefore` is the one of
- * `at` and `after`, null once that has passed; `opensAt` was worked out at `seenAt`; at `checkAt` something changes, null: never.
+ * `at` and `after`, null once that has passed; `opens` is `opensAt` as the clock shows it; at `checkAt` something changes, null:
+ * never.
  */
 export const GroupStart = z.object({
   times: StartTimes,
   notBefore: z.number().nullable(),
   phase: z.enum(['later', 'soon', 'open']),
   opensAt: z.number(),
-  seenAt: z.number(),
+  opens: z.string(),
   checkAt: z.number().nullable(),
 });
 export type GroupStart = z.infer<typeof GroupStart>;

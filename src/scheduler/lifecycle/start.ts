@@ -3,6 +3,7 @@
  * one at the time of the next change. All instants here are of the wall clock, which the state knows by `clock-read`.
  */
 import type { GroupId } from '../../base/ids.js';
+import { clockText } from '../../text/zoned-time.js';
 import type { StepContext } from '../action.js';
 import { groupOf } from '../queue/groups.js';
 import { requeue } from '../queue/queues.js';
@@ -64,7 +65,9 @@ function startFrom(times: StartTimes, notBefore: number | null, now: number): Gr
   const opening = openingAt(times, from);
   const still = from > now ? notBefore : null;
   const opensAt = opening.isOpen ? from : opening.opensAt;
-  const common = { times, notBefore: still, opensAt, seenAt: now };
+  // Worked out once, as thousands of runs say it.
+  const opens = clockText(times.zone, opensAt, now);
+  const common = { times, notBefore: still, opensAt, opens };
   if (opening.isOpen && from === now) return { ...common, phase: 'open', checkAt: opening.until };
   const isSoon = opensAt - now <= SOON_MS;
   return { ...common, phase: isSoon ? 'soon' : 'later', checkAt: isSoon ? opensAt : opensAt - SOON_MS };

@@ -18,16 +18,18 @@ type Submission = EventOf<'runs-submitted'>;
 export function submit(turn: StepContext, submission: Submission): void {
   const { state } = turn;
   if (submission.proposed && !submission.runs.every(({ group }) => mayJoin(state, group))) return;
-  state.intakes.push(intakeOf(submission));
+  const intake = intakeOf(submission);
+  state.intakes.push(intake);
   for (const { id, needs, breaker, open, start } of submission.groups) {
     // A known group keeps its needs until all its runs are added, so that it does not become ready or unready in between.
     if (groupOf(state, id).runs.size === 0) setNeeds(state, id, needs);
     groupOf(state, id).breaker = breaker;
-    setStart(turn, id, start);
+    // A submission of some runs names groups of which it has none, and knows nothing of their start times.
+    if (intake.awaited.has(id)) setStart(turn, id, start);
     groupOf(state, id).open = open === undefined ? null : { cap: open.cap, plan: submission.plan, closed: null };
   }
   // Older submissions come first, unless this one is of a version that adds all runs at once.
-  if (state.intakes.length === 1 || submission.portion === undefined) takeInOf(turn, state.intakes.at(-1)!);
+  if (state.intakes.length === 1 || submission.portion === undefined) takeInOf(turn, intake);
 }
 
 /** Whether proposed runs may still be added: their group may have been closed meanwhile, or its sweep forgotten. */

@@ -1,4 +1,3 @@
-import { clockText } from '../../text/zoned-time.js';
 import type { Run } from '../run-state.js';
 import type { GroupStart, SchedulerState } from '../state.js';
 
@@ -31,8 +30,7 @@ export function startsAt(state: Pick<SchedulerState, 'groups'>, run: Run): numbe
 
 /** When the group opens for the run, as the clock shows it: `22:00`; null: it is open. */
 export function openingText(state: Pick<SchedulerState, 'groups'>, run: Run): string | null {
-  const start = closedStart(state, run);
-  return start === null ? null : clockText(start.times.zone, start.opensAt, start.seenAt);
+  return closedStart(state, run)?.opens ?? null;
 }
 
 /** Whether the run may not start within a moment, so that what it needs is not to be looked at yet. */

@@ -149,6 +149,15 @@ describe('a user', () => {
     expect(take(other, scheduled(undefined, ['a'], NOON + HOUR))).toEqual(['launch a']);
   });
 
+  it('changes nothing for groups of which a submission has no runs', () => {
+    const { state } = play(slots(2), scheduled(tonight, [{ name: 'a', group: 'late' }]));
+    const event = scheduled(undefined, [{ name: 'b', group: 'now' }], NOON + HOUR);
+    const known = state.groups.get(state.runs.get(id('a'))!.group)!;
+    if (event.type === 'runs-submitted') event.groups.push({ id: known.id, needs: [], breaker: null });
+    expect(take(state, event)).toEqual(['launch b']);
+    expect(startsAt(state, state.runs.get(id('a'))!)).toBe(at('22:00'));
+  });
+
   it('waits for the next such time once all of the last have ended', () => {
     const { state } = play(slots(2), scheduled(tonight, ['a']), time(at('22:00')));
     step(state, { ...started('a'), at: at('22:01') });
