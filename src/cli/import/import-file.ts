@@ -24,11 +24,7 @@ export async function importFile(
 ): Promise<number> {
   if (more.length > 0) throw new UserError('One file is imported at a time.', `Type: memrl-tui import ${path}`);
   const text = path === '-' ? await standardInput() : fileText(path);
-  const readFile = (other: string): string | null => {
-    const read = readRegular(at(other), MOST);
-    return read.kind === 'text' ? read.text : null;
-  };
-  const made = importSweep({ text, path, command, readFile });
+  const made = importSweep({ text, path, command, readFile: fileReader() });
   const target = sweepPath(name, path === '-' ? 'imported' : sweepNameOf([basename(path)]));
   if (prints !== true) refuseExisting(target);
   // Checks that the text is a valid sweep file.
@@ -46,6 +42,18 @@ export async function importFile(
     `Compare it, then launch it: memrl-tui ${target} --dry-run --verbose${options}`,
   ]);
   return 0;
+}
+
+/** Reads files that the imported one names, each once. */
+function fileReader(): (path: string) => string | null {
+  const known = new Map<string, string | null>();
+  return (path) => {
+    const before = known.get(path);
+    if (before !== undefined) return before;
+    const read = readRegular(at(path), MOST);
+    known.set(path, read.kind === 'text' ? read.text : null);
+    return read.kind === 'text' ? read.text : null;
+  };
 }
 
 function fileText(path: string): string {

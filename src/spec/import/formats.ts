@@ -36,7 +36,8 @@ function yamlValue(text: string, path: string): unknown {
 
 /** Whether a file without a telling name, such as standard input, begins with a key. */
 function looksLikeYaml(text: string): boolean {
-  return /^(?:\s*(?:#.*)?\n)*(?:- *)?['"]?[\w.-]+['"]?:(?:\s|$)/.test(text);
+  const first = text.split('\n').find((line) => !/^(?:#|$)/.test(line.trim())) ?? '';
+  return /^(?:- ?)?['"]?[\w.-]{1,200}['"]?:(?: |$)/.test(first.trim());
 }
 
 /** A sweep file made of a file of another program. `notes`: what was not taken over. `options`: of the launch. */

@@ -8,13 +8,13 @@ import { parseScript } from './parse-script.js';
 import { ScriptMistake } from './script-node.js';
 import { boundWords } from './array-tasks.js';
 import { plainText } from './script-values.js';
-import { converted } from './script-format.js';
+import { located, sweepOf } from './script-format.js';
 
 /** A script for `sbatch`. */
 export const arrayJobFormat: ImportFormat = {
   name: 'a script for sbatch',
   recognises: (text, value) => value === undefined && /^#SBATCH\s/m.test(text),
-  convert: convertJob,
+  convert: (source) => located(source, () => convertJob(source)),
   takesCommand: false,
 };
 
@@ -24,7 +24,8 @@ function convertJob(source: ImportSource): Conversion {
   const options = directives(source.text);
   const array = options.filter(({ name }) => name === 'array').at(-1);
   const { keys, notes } = slurmKeys(options.filter(({ name }) => name !== 'array'));
-  const made = converted(source, (text) => jobRun(text, source, array === undefined ? null : tasksOf(array)));
+  const tasks = array === undefined ? null : tasksOf(array);
+  const made = sweepOf(jobRun(source.text, source, tasks), source.path);
   const [, simultaneous] = /%([1-9]\d*)$/.exec(array?.value ?? '') ?? [];
   return {
     sweep: withJobKeys(made.sweep, keys),
@@ -56,8 +57,8 @@ function tasksOf({ value }: SlurmOption): string[] {
   return [...new Set(numbers)];
 }
 
-/** Slurm itself has a smaller limit, as a rule. */
-const mostTasks = 100_000;
+/** Limit on the tasks of a job, above that of Slurm as a rule. */
+const mostTasks = 20_000;
 
 /** What each task of the array starts; where only a shell can tell, the whole script with the number of the task. */
 function jobRun(text: string, source: ImportSource, tasks: readonly string[] | null): ScriptRun {

@@ -4,7 +4,7 @@ import { numberText } from '../../expand/value-text.js';
 import { ArithmeticMistake, arithmeticValue } from './arithmetic.js';
 import { expandBraces } from './brace-expansion.js';
 import { parseScript } from './parse-script.js';
-import { type Part, ScriptMistake, type Word } from './script-node.js';
+import { type Part, placedAt, ScriptMistake, type Word } from './script-node.js';
 import {
   environmentText,
   isList,
@@ -187,10 +187,10 @@ export function arithmeticText(expression: string, scope: Scope, place: Place): 
 
 /** What the command in `$(…)` prints: `seq`, `cat FILE`, `sed -n 3p FILE`, `echo`. */
 function commandText(source: string, scope: Scope, place: Place): Text {
-  const [node, ...more] = parseScript(source);
+  const [node, ...more] = placedAt(place, () => parseScript(source));
   const isAlone =
     node?.kind === 'simple' && more.length === 0 && node.redirects.length === 0 && node.assignments.length === 0;
-  const words = isAlone ? expandWords(node.words, { ...scope, bindings: new Map() }) : [];
+  const words = isAlone ? placedAt(place, () => expandWords(node.words, { ...scope, bindings: new Map() })) : [];
   const output = outputOf(words, scope, place);
   if (output === null) {
     throw new ScriptMistake(

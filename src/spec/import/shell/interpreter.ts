@@ -1,11 +1,11 @@
-import { mostRuns } from '../../expand/compiled-block.js';
+import type { Place } from '../../file/diagnostic.js';
 import type { ImportNote } from '../sweep-text.js';
 import { arithmeticText, boundText, expandWhole, expandWords, outputOf, type Scope } from './expansion.js';
 import type { Launch } from './launch-site.js';
 import { isParallel, parallelLaunches } from './parallel.js';
 import { parseScript } from './parse-script.js';
 import { isQueue, queuedCommand } from './queues.js';
-import { literalText, ScriptMistake, type ScriptNode, type Word } from './script-node.js';
+import { literalText, placedAt, ScriptMistake, type ScriptNode, type Word } from './script-node.js';
 import { isList, plainText, type Text, type Variable } from './script-values.js';
 import { isIterationPlain, wholeIteration } from './whole-iteration.js';
 
@@ -20,6 +20,8 @@ export type ScriptRun = {
 
 type Simple = Extract<ScriptNode, { kind: 'simple' }>;
 
+/** Limit on the commands that a script starts, above what people write loops for; each is worked out by itself. */
+const mostLaunches = 20_000;
 /** Commands that prepare the shell, and must be repeated before the launch. */
 const preparing =
   /^(?:source|\.|module|ml|conda|mamba|micromamba|pyenv|nvm|spack|ulimit|umask|trap|shopt|alias|unset|poetry|pip|pip3|mkdir|rm|cp|mv|ln|git|cd)$/;
@@ -103,12 +105,11 @@ class Interpreter implements ScriptRun {
   #loop(node: Extract<ScriptNode, { kind: 'for' | 'count' }>, name: string, values: readonly Text[]): void {
     const isWhole = !this.isQueued && !isIterationPlain(node.body, (words) => this.#isDropped(words));
     this.#loops.push(name);
+    if (values.length > mostLaunches) throw tooMany(node);
     for (const { text } of values) {
       this.#scope.variables.set(name, boundText(this.#scope, name, text));
       if (isWhole) this.#launch(node, this.#part(node));
       else this.nodes(node.body);
-      if (this.launches.length > mostRuns)
-        throw new ScriptMistake('these loops make too many runs.', 'List fewer values.', node);
     }
     this.#loops.pop();
     if (isWhole)
@@ -135,7 +136,7 @@ class Interpreter implements ScriptRun {
     const values: Text[] = [];
     for (let value = number(from!), end = number(to!); holds(value, end); value += move) {
       values.push(plainText(String(value)));
-      if (move === 0 || values.length > mostRuns)
+      if (move === 0 || values.length > mostLaunches)
         throw new ScriptMistake('this loop does not end.', 'Correct its step.', node);
     }
     this.#loop(node, name, values);
@@ -264,16 +265,16 @@ class Interpreter implements ScriptRun {
   }
 
   /** The launch whose number a variable holds: `id=$(pueue add -p -- …)`; null: it holds something else. */
-  #jobOf({ parts }: Word): Launch | null {
-    const [part] = parts.filter((each) => each.kind !== 'text' || each.text !== '');
+  #jobOf(word: Word): Launch | null {
+    const [part] = word.parts.filter((each) => each.kind !== 'text' || each.text !== '');
     if (part?.kind !== 'command') return null;
-    const [node, ...more] = parseScript(part.source);
-    const isSimple = node?.kind === 'simple' && more.length === 0;
-    const words =
-      isSimple && ['pueue', 'ts', 'tsp', 'sbatch'].includes(literalText(node.words[0]!) ?? '')
-        ? expandJobWords(node.words, this.#scope, this.#jobs)
-        : [];
-    return isSimple && isQueue(words) ? this.#queued({ ...node, start: part.at, line: node.line }, words) : null;
+    return placedAt(word, () => {
+      const [node, ...more] = parseScript(part.source);
+      const isSimple = node?.kind === 'simple' && more.length === 0 && node.words.length > 0;
+      if (!isSimple || !['pueue', 'ts', 'tsp', 'sbatch'].includes(literalText(node.words[0]!) ?? '')) return null;
+      const words = expandJobWords(node.words, this.#scope, this.#jobs);
+      return isQueue(words) ? this.#queued({ ...node, start: part.at, line: node.line }, words) : null;
+    });
   }
 
   #queued(node: Simple, words: readonly Text[]): Launch | null {
@@ -310,7 +311,7 @@ class Interpreter implements ScriptRun {
   ): Launch {
     const own =
       node.kind === 'simple'
-        ? node.assignments.map(({ name, value }) => [name, this.#environment(value)] as const)
+        ? node.assignments.map(({ name, value }) => [name, this.#environment(value, node)] as const)
         : [];
     const exported = [...this.#exported].flatMap((name) => {
       const value = this.#scope.variables.get(name);
@@ -328,12 +329,13 @@ class Interpreter implements ScriptRun {
       bindings: new Map(this.#scope.bindings),
       loops: [...this.#loops],
     };
-    this.launches.push(launch);
+    if (this.launches.push(launch) > mostLaunches) throw tooMany(node);
     return launch;
   }
 
-  #environment(value: Word | readonly Word[]): Text {
-    return expandWhole(value as Word, this.#scope);
+  #environment(value: Word | readonly Word[], place: Place): Text {
+    if (!Array.isArray(value)) return expandWhole(value as Word, this.#scope);
+    throw new ScriptMistake('a list is no variable of a program.', 'Put it on a line of its own.', place);
   }
 
   #redirects({ redirects, line, start, end }: Simple): void {
@@ -352,6 +354,11 @@ class Interpreter implements ScriptRun {
     const key = `${line} ${text}`;
     if (!this.#told.has(key)) this.#told.set(key, { line, text });
   }
+}
+
+function tooMany(place: Place): ScriptMistake {
+  const problem = `the script starts more than ${mostLaunches.toLocaleString('en-US')} commands.`;
+  return new ScriptMistake(problem, 'Write it as a sweep file by hand.', place);
 }
 
 const comparisons: Readonly<Record<string, (left: number, right: number) => boolean>> = {

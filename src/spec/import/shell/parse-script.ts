@@ -59,7 +59,7 @@ class ScriptParser {
   nodes(ends: readonly string[], depth: number): ScriptNode[] {
     const nodes: ScriptNode[] = [];
     for (;;) {
-      this.#skip(/^(?:[\s;]|\\\n|#[^\n]*)/);
+      this.#skip(/^(?:[\s;]+|\\\n|#[^\n]*)/);
       const next = this.#peek();
       if (this.isAtEnd || ends.includes(next) || next.startsWith(')')) return nodes;
       if (next === 'done' || next === 'fi' || next === 'esac' || next === '}') return nodes;
@@ -129,7 +129,7 @@ class ScriptParser {
     const start = this.#at;
     const [head, name] = /^(\w+)=/.exec(this.#text.slice(start))! as unknown as [string, string];
     this.#at += head.length;
-    if (this.#text[this.#at] !== '(') return { name, value: this.#word(), start, end: this.#at };
+    if (this.#text[this.#at] !== '(') return this.#assigned(name, start);
     this.#at += 1;
     const value: Word[] = [];
     for (;;) {
@@ -140,6 +140,13 @@ class ScriptParser {
       value.push(this.#word());
     }
     this.#at += 1;
+    return { name, value, start, end: this.#at };
+  }
+
+  /** `X=value`; the value may be empty. */
+  #assigned(name: string, start: number): Assignment {
+    const value = readScriptWord(this.#text, this.#at);
+    this.#at = value.end;
     return { name, value, start, end: this.#at };
   }
 
@@ -155,11 +162,10 @@ class ScriptParser {
 
   #word(): Word {
     const word = readScriptWord(this.#text, this.#at);
-    if (word.end === this.#at && /[()<>]/.test(this.#text[this.#at] ?? ''))
-      throw this.mistake(
-        `\`${this.#text[this.#at]}\` cannot be read here.`,
-        'Put it in quotes, or write the sweep by hand.',
-      );
+    if (word.end === this.#at) {
+      const what = this.isAtEnd ? 'the end' : `\`${this.#text[this.#at]}\``;
+      throw this.mistake(`${what} cannot be read here.`, 'Put it in quotes, or write the sweep by hand.');
+    }
     this.#at = word.end;
     return word;
   }
@@ -182,7 +188,7 @@ class ScriptParser {
   }
 
   #body(start: number, depth: number): Place & { line: number; body: ScriptNode[]; inside: Place } {
-    this.#skip(/^(?:[\s;]|\\\n|#[^\n]*)/);
+    this.#skip(/^(?:[\s;]+|\\\n|#[^\n]*)/);
     if (this.#peek() !== 'do') throw this.mistake('`do` is missing.', 'Add it.', { start, end: start + 3 });
     this.#at += 2;
     const from = this.#at;
@@ -258,7 +264,7 @@ class ScriptParser {
   }
 
   #blanks(): void {
-    this.#skip(/^(?:[^\S\n]|\\\n)/);
+    this.#skip(/^(?:[^\S\n]+|\\\n)/);
   }
 
   #skip(pattern: RegExp): void {

@@ -12,29 +12,35 @@ import { ScriptMistake } from './script-node.js';
 /** A script with loops, or with lines for pueue, task-spooler, Slurm or GNU parallel. */
 export const scriptFormat: ImportFormat = {
   name: 'a shell script that starts runs',
-  recognises: (text, value, path) => value === undefined && !isProgram(text, path) && startsRuns.test(text),
-  convert: (source) => converted(source, (text) => scriptRun(parseScript(text), text, source)),
+  recognises: (text, value, path) => value === undefined && !isProgram(text, path) && startsRuns(text),
+  convert: (source) =>
+    located(source, () => sweepOf(scriptRun(parseScript(source.text), source.text, source), source.path)),
   takesCommand: false,
 };
 
-const startsRuns =
-  /^[ \t]*(?:for\b|while\b|until\b|(?:\w+=\$\()?(?:pueue|tsp?|sbatch|parallel)\b|.*\|[ \t]*parallel\b)/m;
+const startsRun = /^(?:(?:for|while|until)\b|(?:\w{1,99}=\$\()?(?:pueue|tsp?|sbatch|parallel)\b)/;
+
+/** Whether a line is a loop, or for a queue. Judged line by line, as lines may be very long. */
+function startsRuns(text: string): boolean {
+  return text.split('\n').some((raw) => {
+    const line = raw.trim();
+    return startsRun.test(line) || (line.includes('parallel') && /\|[ \t]?parallel\b/.test(line));
+  });
+}
 
 /** Whether a file is a program for something else than a shell. */
 function isProgram(text: string, path: string): boolean {
   return /\.(?:py|ipynb|jl|R|rb|pl|js|ts|c|cpp|go|rs)$/.test(path) || /^#!(?!.*\b(?:ba|z|k|da)?sh\b)/.test(text);
 }
 
-/** Makes a sweep of what a script starts; mistakes are shown with their places. */
-export function converted({ text, path }: ImportSource, runOf: (text: string) => ScriptRun): Conversion {
+/** Shows mistakes in a script with their places. */
+export function located({ text, path }: ImportSource, work: () => Conversion): Conversion {
   try {
-    return sweepOf(runOf(text), path);
+    return work();
   } catch (error) {
     if (error instanceof OddValue) {
-      throw new UserError(
-        `${path} has the value ${error.message}, which a sweep file cannot hold.`,
-        'Write another value, or the command of that run by hand.',
-      );
+      const fix = 'Write another value, or the command of that run by hand.';
+      throw new UserError(`${path} has the value ${error.message}, which a sweep file cannot hold.`, fix);
     }
     if (!(error instanceof ScriptMistake)) throw error;
     const { message: problem, fix, place } = error;

@@ -65,6 +65,15 @@ export class ScriptMistake extends Error {
   }
 }
 
+/** Does some work on a part of a script, with the place of that part in its mistakes. */
+export function placedAt<Result>(place: Place, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof ScriptMistake ? new ScriptMistake(error.message, error.fix, place) : error;
+  }
+}
+
 /** The text of a word without expansions; null: it has some. */
 export function literalText({ parts }: Word): string | null {
   return parts.every((part) => part.kind === 'text')

@@ -64,13 +64,22 @@ function doubleQuoted(text: string, start: number): [Part[], number] {
       parts.push(expansion.part);
       at = expansion.end;
     } else {
-      const escapes = text[at] === '\\' && '"\\$`\n'.includes(text[at + 1] ?? ' ');
-      const plain = escapes ? text[at + 1]! : text[at]!;
-      parts.push({ kind: 'text', text: plain === '\n' && escapes ? '' : plain, quoted: true });
-      at += escapes ? 2 : 1;
+      const run = plainInside(text, at);
+      parts.push({ kind: 'text', text: run.text, quoted: true });
+      at = run.end;
     }
   }
   return [parts, at + 1];
+}
+
+/** Characters in double quotes up to the next expansion or the end; a backslash escapes some. */
+function plainInside(text: string, at: number): { text: string; end: number } {
+  const escapes = text[at] === '\\' && '"\\$`\n'.includes(text[at + 1] ?? ' ');
+  if (escapes) return { text: text[at + 1] === '\n' ? '' : text[at + 1]!, end: at + 2 };
+  const plain = /[^"\\$`]+/y;
+  plain.lastIndex = at;
+  const run = plain.exec(text)?.[0] ?? text[at]!;
+  return { text: run, end: at + run.length };
 }
 
 /** An expansion that begins with `$` or a backtick; null: it is a plain character. */

@@ -195,6 +195,18 @@ describe('a script', () => {
     expect(commandsOf(whole)[0]).toBe('env s=1 bash -c ⟨set -e\npython a.py $s\npython b.py;⟩');
   });
 
+  it('is read at once, however long its lines are, and limits what it starts', () => {
+    const long = 'a'.repeat(300_000);
+    expect(commandsOf(imported(`${' '.repeat(300_000)}\nfor i in 1; do ts x "${long}"; done`, 'runs.sh'))).toEqual([
+      `x ${long}`,
+    ]);
+    const many = refusal(() => imported('for i in {1..200}; do for j in {1..200}; do ts x; done; done', 'runs.sh'));
+    expect(many.message).toContain('more than 20,000 commands');
+    expect(refusal(() => imported(`for i in 1; do ts ${'$('.repeat(100_000)}`, 'runs.sh')).message).toContain(
+      'not closed',
+    );
+  });
+
   it('says that equal commands are one run', () => {
     const made = imported('for s in 1 1 2; do ts python t.py $s; done\n', 'runs.sh');
     expect(planOf(made.text).runs).toHaveLength(2);
