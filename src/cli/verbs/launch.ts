@@ -39,7 +39,8 @@ import { prepareWindow, watch } from '../watch.js';
 
 /** `memrl-tui FILE`: starts the runs of a sweep that are not done, and shows it. Returns the exit code. */
 export async function launch(file: string, options: LaunchOptions, command: readonly string[]): Promise<number> {
-  passingLine(`reading ${file} …`);
+  // A plan is there at once, and is all that is printed.
+  if (options.dryRun !== true) passingLine(`reading ${file} …`);
   const read = readPlan(file, options, command);
   const kept = await withKept(read, options);
   return kept === null ? launchPlan(read, file, options) : launchPlan(readPlan(file, kept, command), file, kept);
