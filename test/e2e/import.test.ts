@@ -45,6 +45,10 @@ describe('memrl-tui import', () => {
     expect(made.out).toContain('memrl-tui sweeps/runs.yaml --dry-run --verbose --slots 3');
     expect(read('sweeps/runs.yaml')).toContain('# Launch it with: memrl-tui sweeps/runs.yaml --slots 3');
     expect((await run('import', '-', '--print')).err).toContain('- is empty');
+    write('env.sh', 'for s in 1 2; do ts python t.py $NEVER_SET_HERE $s; done\n');
+    const later = await run('import', 'env.sh');
+    expect(later.out).toContain('Wrote sweeps/env.yaml, from');
+    expect(later.err).toContain('`$NEVER_SET_HERE` is not set in the script');
   });
 
   it('is named where such a file is launched', async () => {

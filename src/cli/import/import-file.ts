@@ -1,7 +1,8 @@
 import { basename } from 'node:path';
 import { UserError } from '../../base/user-error.js';
 import { readRegular } from '../../files/regular-file.js';
-import { importSweep } from '../../spec/import/formats.js';
+import { parseSweepFile } from '../../spec/file/parse-sweep-file.js';
+import { type Imported, importSweep } from '../../spec/import/formats.js';
 import { shellQuote } from '../../text/shell-words.js';
 import { refuseExisting, sweepNameOf, sweepPath, writeNewSweep } from '../new-sweep-file.js';
 import { at, own } from '../ports.js';
@@ -27,21 +28,43 @@ export async function importFile(
   const made = importSweep({ text, path, command, readFile: fileReader() });
   const target = sweepPath(name, path === '-' ? 'imported' : sweepNameOf([basename(path)]));
   if (prints !== true) refuseExisting(target);
-  // Checks that the text is a valid sweep file.
-  const { plan } = planOfText(made.text, target, {});
+  const runs = checkedRuns(made, target);
   for (const note of made.notes) remark(note);
   if (prints === true) {
     print(made.text.trimEnd().split('\n'));
     return 0;
   }
   writeNewSweep(target, made.text.replace('memrl-tui FILE', `memrl-tui ${target}`));
-  const count = plan.source === undefined ? ` with ${plan.runs.length} runs` : '';
+  const count = runs === null ? '' : ` with ${runs} runs`;
   const options = made.options.length === 0 ? '' : ` ${shellQuote(made.options)}`;
   print([
     `Wrote ${target}${count}, from ${made.format}.`,
     `Compare it, then launch it: memrl-tui ${target} --dry-run --verbose${options}`,
   ]);
   return 0;
+}
+
+/**
+ * Checks that the text is a valid sweep file, and starts what the imported one does. @returns The number of runs; null: it is only
+ * known at the launch.
+ */
+function checkedRuns({ text, commands }: Imported, path: string): number | null {
+  // Variables of the environment may be set later.
+  if (text.includes('${envvar:')) {
+    parseSweepFile(text, path);
+    return null;
+  }
+  const { plan } = planOfText(text, path, {});
+  const isSame = commands === undefined || sorted(commands) === sorted(plan.runs.map(({ argv }) => argv));
+  if (!isSame) throw new Error(`The sweep file would start other commands than the imported one:\n${text}`);
+  return plan.source === undefined ? plan.runs.length : null;
+}
+
+function sorted(commands: readonly (readonly string[])[]): string {
+  return commands
+    .map((words) => JSON.stringify(words))
+    .sort()
+    .join('\n');
 }
 
 /** Reads files that the imported one names, each once. */

@@ -9,7 +9,7 @@ import { rayFormat } from './ray.js';
 import { arrayJobFormat } from './shell/array-job.js';
 import { scriptFormat } from './shell/script-format.js';
 import { semlFormat } from './seml.js';
-import { noteText, sweepText } from './sweep-text.js';
+import { type Conversion, noteText, sweepText } from './sweep-text.js';
 
 /** Every kind of file that can be made into a sweep file. The first that recognises a file converts it. */
 const formats: readonly ImportFormat[] = [
@@ -46,6 +46,7 @@ export type Imported = {
   readonly format: string;
   readonly notes: readonly string[];
   readonly options: readonly string[];
+  readonly commands: Conversion['commands'];
 };
 
 /**
@@ -64,7 +65,7 @@ export function importSweep(source: ImportSource): Imported {
       'Leave the command out.',
     );
   }
-  const { sweep, notes, options } = format.convert(source);
+  const { sweep, notes, options, commands } = format.convert(source);
   const told = notes.map(noteText);
   const launch = options.length === 0 ? [] : [`Launch it with: memrl-tui FILE ${shellQuote(options)}`];
   const from = path === '-' ? format.name : `${path}, ${format.name}`;
@@ -74,7 +75,7 @@ export function importSweep(source: ImportSource): Imported {
     ...(told.length === 0 ? [] : ['Not taken over:']),
     ...told.map((note) => `- ${note}`),
   ];
-  return { text: sweepText(sweep, head), format: format.name, notes: told, options };
+  return { text: sweepText(sweep, head), format: format.name, notes: told, options, commands };
 }
 
 function unknownFormat(text: string, path: string): UserError {

@@ -30,6 +30,8 @@ export type Conversion = {
   readonly sweep: WrittenMap;
   readonly notes: readonly ImportNote[];
   readonly options: readonly string[];
+  /** The commands that it has to start, in any order, where they were worked out one by one. */
+  readonly commands?: readonly (readonly string[])[];
 };
 
 /** One note as a line: `line 3: …`. */

@@ -104,7 +104,11 @@ it('makes a valid sweep file of any file, or refuses it with what to do', { time
         command: !isScript && text.includes('hydra') ? ['python', 'a.py'] : [],
         files: { f: '1\n2\n' },
       });
-      planOf(made.text, { environment: { HOME: '/h' } });
+      const plan = planOf(made.text, { environment: { HOME: '/h' } });
+      if (!made.text.includes('${envvar:') && made.commands !== undefined) {
+        const words = (all: readonly (readonly string[])[]) => all.map((each) => JSON.stringify(each)).toSorted();
+        expect(words(plan.runs.map(({ argv }) => argv))).toEqual(words(made.commands));
+      }
       told.plan += 1;
     } catch (error) {
       if (!(error instanceof UserError)) throw new Error(`seed ${seed}: ${JSON.stringify(text)}`, { cause: error });

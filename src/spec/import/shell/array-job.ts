@@ -28,6 +28,7 @@ function convertJob(source: ImportSource): Conversion {
   const made = sweepOf(jobRun(source.text, source, tasks), source.path);
   const [, simultaneous] = /%([1-9]\d*)$/.exec(array?.value ?? '') ?? [];
   return {
+    ...made,
     sweep: withJobKeys(made.sweep, keys),
     notes: [...notes, ...made.notes],
     options: simultaneous === undefined ? [] : ['--slots', simultaneous],

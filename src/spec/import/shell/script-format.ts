@@ -76,12 +76,9 @@ export function sweepOf(run: ScriptRun, path: string): Conversion {
     { ...without(group.keys, shared), ...needs[index]!.keys },
   ]);
   const [only] = own;
-  const options = run.options.slice(-2);
-  return {
-    sweep: own.length === 1 ? { ...shared, ...only![1] } : { ...shared, groups: Object.fromEntries(own) },
-    notes,
-    options,
-  };
+  const sweep = own.length === 1 ? { ...shared, ...only![1] } : { ...shared, groups: Object.fromEntries(own) };
+  const commands = groups.flatMap(({ group }) => group.launches.map(({ words }) => words.map(({ text }) => text)));
+  return { sweep, notes, options: run.options.slice(-2), commands };
 }
 
 type Named = { readonly name: string; readonly group: LaunchGroup };
