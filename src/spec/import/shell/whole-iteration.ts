@@ -36,14 +36,14 @@ function isUnknown(part: Part): boolean {
 
 type Iteration = Place & { readonly inside: Place };
 /** `settings`: lines such as `set -e` that hold for it. */
-type Surroundings = Pick<Scope, 'variables'> & { readonly script: string; readonly settings: readonly string[] };
+type ScriptContext = Pick<Scope, 'variables'> & { readonly script: string; readonly settings: readonly string[] };
 
 /**
  * One pass through a loop as a command: `env lr=.1 bash -c '…'`, with the text as it stands in the script.
  *
  * @throws {ScriptMistake} If a pass depends on others.
  */
-export function wholeIteration(node: Iteration, { script, settings, variables }: Surroundings): Text[] {
+export function wholeIteration(node: Iteration, { script, settings, variables }: ScriptContext): Text[] {
   const source = script.slice(node.inside.start, node.inside.end).trim();
   refuseDependent(source, node);
   const names = [...variables.keys()].filter((name) => new RegExp(`(?<!\\w)${name}(?!\\w)`).test(source));
