@@ -50,6 +50,9 @@ for (const [name, page, table] of [
   );
 }
 
+const { manualPage } = await load('src/cli/man-page.ts');
+writeFileSync(join(root, 'docs/memrl-tui.1'), manualPage());
+
 const schemaFolder = join(root, 'docs/json');
 rmSync(schemaFolder, { recursive: true, force: true });
 mkdirSync(schemaFolder);

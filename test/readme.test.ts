@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
+import { manualPage } from '../src/cli/man-page.js';
 import { verbTableMarkdown } from '../src/cli/verb-markdown.js';
 import { detectorNames } from '../src/lab/rewards/detectors.js';
 import { rewardNames } from '../src/lab/rewards/registry.js';
@@ -47,6 +48,7 @@ describe('the pages', () => {
   it('show the keys that the window has, and the verbs of the command line (`npm run tables` writes them)', () => {
     expect(readFileSync('docs/keys.md', 'utf8')).toContain(`\n${keyTableMarkdown()}\n`);
     expect(readFileSync('docs/commands.md', 'utf8')).toContain(`\n${verbTableMarkdown()}\n`);
+    expect(readFileSync('docs/memrl-tui.1', 'utf8')).toBe(manualPage());
   });
 
   it('show what a breaker holds (`npm run tables` writes it)', () => {

@@ -34,8 +34,10 @@ export const errorExits = {
   bug: exitCodes.bug,
 } as const;
 
+export const exitRows: readonly ExitRow[] = Object.values(exitTable);
+
 /** The table for the documentation. */
 export function exitCodesMarkdown(): string {
-  const rows = Object.values(exitTable).map(({ code, means }) => `| ${code} | ${means} |`);
+  const rows = exitRows.map(({ code, means }) => `| ${code} | ${means} |`);
   return ['| code | means |', '| --- | --- |', ...rows].join('\n');
 }
