@@ -23,6 +23,7 @@
  *   runs/<sweep>/<run>/episodes.jsonl      the run, when it is told to: guesses and rewards
  *   runs/<sweep>/<run>/timing.jsonl        the run: how long its steps took, apart from what is the same each time
  *   runs/<sweep>/reference.json, runs/<sweep>/<run>/reference.json   memrl ideal: learners to compare with
+ *   runs/<sweep>/study.json, study-<name>.json, runs/<sweep>/<run>/study.json   any program: what it has to say beyond metrics
  */
 export const runFiles = {
   record: 'run.json',
@@ -39,6 +40,7 @@ export const runFiles = {
   episodes: 'episodes.jsonl',
   timing: 'timing.jsonl',
   reference: 'reference.json',
+  study: 'study.json',
   lock: 'memrl.lock',
   checkpoints: 'checkpoints.jsonl',
   checkpointDirectory: 'checkpoints',
@@ -53,6 +55,9 @@ export const sweepFiles = {
   code: 'code',
   captured: 'captured.json',
 } as const;
+
+/** Names of studies in the directory of a sweep, of which several programs may write one each. */
+export const isStudyName = (name: string): boolean => /^study(-.+)?\.json$/.test(name);
 
 /** The text of a sweep is in one of these files. */
 export const sweepTexts: readonly string[] = [sweepFiles.text, sweepFiles.toml];

@@ -34,6 +34,7 @@ import type { Report, RunMark, Section } from './report.js';
 import { countWords, RunMarks } from '../runs/run-marks.js';
 import { type Declared, declaredIn, declaredOf } from './declared.js';
 import { settingsOf } from './settings.js';
+import { readStudies, studyFiles } from './studies/found-studies.js';
 import {
   metricsToShow,
   objectiveOf,
@@ -101,6 +102,7 @@ export async function buildReport(
     ...{ marks: groups.flatMap(([run]) => marksIn(run!.group, marks)), annotations: annotationsOf(runs) },
     ...gpuHoursOf([...hours.values()]),
     ...{ failures: failuresOf(runs), tables: references.tables },
+    studies: readStudies(studyFiles(directory, runs)),
   };
 }
 

@@ -3,7 +3,6 @@ import { tagsText } from '../base/annotation.js';
 import { plainAscii } from '../text/ascii.js';
 import { lineText } from '../text/display-text.js';
 import { truncate } from '../text/display-width.js';
-import { type Column, tableLines } from '../text/table.js';
 import { wrap } from '../text/wrap.js';
 import type { Report, Section } from './report.js';
 import { countsText, reportNotes, scalingLines, sectionTables, titleOf } from './report-tables.js';
@@ -11,6 +10,7 @@ import { besideNotes, besideTable, memoryTestNotes, testTables } from './memory-
 import { metricTestNotes, metricTestTables, tooManyText } from './metric-tests.js';
 import type { Spread } from './spread.js';
 import { settingsText } from './settings.js';
+import { speltTable, studyLines } from './studies/study-lines.js';
 
 /** How a report is shown. `width` in columns, of its tables; text is wrapped at 140 of them. `spread`: `std` by default. `tests`: with intervals and tests; `against`: rows of metrics are compared with those alone that have this in their name. `hasAnswers`: whether sentences say which setting is best, by default. */
 export type Page = {
@@ -42,6 +42,7 @@ export function reportLines(
     ...(tests === null ? [] : besideLines(report, paper)),
     ...(tested.length > 0 ? ['', ...tested.flatMap((note) => wrap(spell(note), paper.prose))] : []),
     ...(notes.length > 0 ? ['', ...notes.flatMap((note) => wrap(spell(note), paper.prose))] : []),
+    ...studyLines(report.studies, paper),
     ...failureLines(report, paper),
     ...markLines(report, paper),
     ...annotationLines(report, paper),
@@ -100,7 +101,7 @@ function sectionLines(section: Section, paper: Paper): string[] {
   const answer = section.kind === 'metrics' && paper.hasAnswers ? section.answer : [];
   return [
     ...answer.flatMap((sentence) => wrap(paper.spell(sentence), paper.prose)),
-    ...sectionTables(section, paper.spread).flatMap((columns) => table(columns, paper)),
+    ...sectionTables(section, paper.spread).flatMap((columns) => speltTable(columns, paper)),
     ...laws.flatMap((line) => wrap(paper.spell(line), paper.prose)),
   ];
 }
@@ -109,7 +110,7 @@ function besideLines({ sections }: Report, paper: Paper): string[] {
   const columns = besideTable(sections);
   if (columns === null) return [];
   const notes = besideNotes.flatMap((note) => wrap(paper.spell(note), paper.prose));
-  return ['', 'Reinforcement learning beside supervised learning', ...table(columns, paper), ...notes];
+  return ['', 'Reinforcement learning beside supervised learning', ...speltTable(columns, paper), ...notes];
 }
 
 const testNotes = [
@@ -121,7 +122,7 @@ function testLines(section: Section, against: string | null, paper: Paper): stri
   const tables = section.kind === 'memory' ? testTables(section) : metricTestTables(section, against);
   const more = section.kind === 'memory' ? null : tooManyText(section, against);
   return [
-    ...tables.flatMap((columns) => ['', ...table(columns, paper)]),
+    ...tables.flatMap((columns) => ['', ...speltTable(columns, paper)]),
     ...wrap(paper.spell(`settings: ${settingsText(section.settings)}`), paper.prose),
     ...declaredLines(section, paper),
     ...(more === null ? [] : wrap(paper.spell(more), paper.prose)),
@@ -138,9 +139,4 @@ function declaredLines({ declared }: Section, paper: Paper): string[] {
   const more = declared.length - told.length;
   const words = `declared by its program: ${settingsText(told)}${more > 0 ? ` and ${more} more` : ''}`;
   return wrap(paper.spell(words), paper.prose);
-}
-
-function table(columns: readonly Column[], { width, spell }: Paper): string[] {
-  const spelt = columns.map((column) => ({ ...column, title: spell(column.title), cells: column.cells.map(spell) }));
-  return tableLines(spelt, width);
 }

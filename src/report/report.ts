@@ -7,6 +7,7 @@ import type { RunValue } from '../analysis/run-value.js';
 import type { Scaling } from '../analysis/scaling.js';
 import type { ReportedFailure } from './failures-of.js';
 import type { MetricRow } from './metric-summary.js';
+import type { FoundStudy } from './studies/found-studies.js';
 
 /**
  * The table of one group. `title`: from the sweep file. `declared`: parameters that only the programs of its runs have declared; they
@@ -46,6 +47,8 @@ export type Report = {
   gpuHours?: GpuHours;
   /** How the tables of logits in the comparison were trained; empty: there is no comparison. */
   tables: readonly string[];
+  /** What programs have to say beyond metrics, of the sweep, then of its runs. */
+  studies: readonly FoundStudy[];
 };
 
 /** A replacer for `JSON.stringify`: Infinity, which JSON lacks, becomes the text `infinite`; NaN becomes null. */

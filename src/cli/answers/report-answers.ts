@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { ailments } from '../../base/run-words.js';
 import { verdicts } from '../../report/claims/claim.js';
 import { Annotation, count, Counts, Failure, Goal, growingWords, Interval, unbounded } from './facts.js';
+import { Study } from './study-answers.js';
 
 const Varies = z.record(z.string(), z.unknown());
 const interval = Interval.nullable();
@@ -164,6 +165,9 @@ export const Report = z.object({
     .describe('hours of GPUs under its runs, and those in which they computed nothing; absent: unknown'),
   failures: z.array(Failure),
   tables: z.array(z.string()).describe('how the tables of logits were trained, in words'),
+  studies: z
+    .array(Study)
+    .describe('what programs have to say beyond metrics (`study.json`): those of the sweep, then those of its runs'),
 });
 
 const Replayed = z.object({

@@ -5,6 +5,8 @@ import { bestSign } from '../metric-columns.js';
 import { countsText, reportNotes, scalingLines, sectionTables, titleOf } from '../report-tables.js';
 import type { Section } from '../report.js';
 import type { Spread } from '../spread.js';
+import type { FoundStudy } from '../studies/found-studies.js';
+import { studyColumns, studyTitle, verdictText, warningTexts } from '../studies/study-tables.js';
 import { curveFigure, type Figure } from './curve-figures.js';
 import { entropyFigures } from './entropy-figures.js';
 import { frontierFigure } from './frontier-figure.js';
@@ -22,6 +24,7 @@ import { pageScript } from './page-script.js';
 import { pageStyle } from './page-style.js';
 import { stepScript } from './step-script.js';
 import { parameterFigures } from './parameter-figures.js';
+import { studyFigure } from './study-figures.js';
 
 /** How a page is made. `command`: the command line; `now`: Unix ms. */
 type Making = { readonly command: string; readonly spread: Spread; readonly now: number };
@@ -66,7 +69,7 @@ function mainMarkup(data: PageData, { command, spread, now }: Making): Markup {
     <p>${countsText(report)}</p>
     ${originMarkup(origin)} ${troubleMarkup(runs)}
     ${report.sections.map((section, index) => (isEmpty(section, data) ? null : groupMarkup(section, groups[index]!, spread)))}
-    ${overviewMarkup(data.overview)} ${notesMarkup(reportNotes(report, spread))}
+    ${report.studies.map(studyMarkup)} ${overviewMarkup(data.overview)} ${notesMarkup(reportNotes(report, spread))}
     ${parametersMarkup(parameterFigures(data))} ${ranking === null ? null : bestMarkup(runs, rankedGroup!, ranking)}
     ${failuresMarkup(runs)} ${samplesMarkup(data.samples)} ${runsMarkup(data)}
     <p class="soft">Made ${timeText(now)} by <code>${command}</code></p>`;
@@ -82,6 +85,9 @@ export function pageFigures(data: PageData): { name: string; svg: string }[] {
   return distinct([
     ...report.sections.flatMap((section, index) =>
       figuresOf(section, groups[index]!).map((figure) => named(section.group, figure)),
+    ),
+    ...report.studies.flatMap((study) =>
+      study.figures.map((figure) => named(study.run ?? 'study', studyFigure(figure))),
     ),
     ...linePanelFigures(data.overview.panels).map((figure) => named('over-steps', figure)),
     ...data.overview.modes.flatMap(modePanels).map((figure) => named('last-step', { ...figure, note: '' })),
@@ -114,6 +120,18 @@ function groupMarkup(section: Section, group: PageGroup, spread: Spread): Markup
     ${laws.map((law) => html`<p class="note">${law}</p>`)} ${smallMarkup(figures)}
     ${figures.filter(({ title, isSmall }) => !isSystemMetric(title) && isSmall !== true).map(figureMarkup)}
     ${resourcesMarkup(resources)}
+  </section>`;
+}
+
+/** What a program has to say beyond metrics. */
+function studyMarkup(study: FoundStudy): Markup {
+  const { tables, figures, notes, verdicts } = study;
+  return html`<section>
+    <h2>${studyTitle(study)}</h2>
+    ${verdicts.map((verdict) => html`<p>${verdictText(verdict)}</p>`)}
+    ${tables.map((table) => html`${table.title === null ? null : html`<h3>${table.title}</h3>`} ${tableMarkup(studyColumns(table))}`)}
+    ${figures.map((figure) => figureMarkup(studyFigure(figure)))} ${notesMarkup([...notes, ...warningTexts(study)])}
+    <p class="soft"><code>${study.file}</code></p>
   </section>`;
 }
 

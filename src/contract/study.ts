@@ -1,0 +1,107 @@
+import * as z from 'zod';
+import { lineText } from '../text/display-text.js';
+
+/**
+ * What a program has to say about a sweep or a run beyond its metrics: tables, figures as data, verdicts and notes. Any program may
+ * write it; who draws it knows nothing of what it says. In the file each part may lack what has a default here, and may have
+ * fields that nobody knows.
+ */
+export const STUDY_VERSION = 1;
+
+/** Limits on what is read: bytes of a file, studies of a sweep, parts of a study, characters of a text. */
+export const studyLimits = {
+  ...{ bytes: 4 << 20, studies: 64, text: 1000, notes: 64, verdicts: 256, warnings: 20 },
+  ...{ tables: 32, columns: 64, rows: 1000, figures: 32, series: 32, points: 5000, lines: 16 },
+} as const;
+
+/** One line without what controls a terminal or does not belong in XML. */
+const text = z.string().transform((written) => {
+  const line = lineText(written.slice(0, 4 * studyLimits.text));
+  return line.length > studyLimits.text ? `${line.slice(0, studyLimits.text - 1)}…` : line;
+});
+const orNull = <Schema extends z.ZodType>(schema: Schema) => schema.nullish().transform((value) => value ?? null);
+
+/** A number; NaN and what is infinite, which Python writes, are null. */
+const number = z.preprocess(
+  (value) => (typeof value === 'number' && !Number.isFinite(value) ? null : value),
+  z.number().nullable(),
+);
+
+/** A title, or with a unit: `"loss"`, `{"title": "loss", "unit": "nats"}`. */
+const titled = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  z.preprocess(
+    (value) => (typeof value === 'string' ? { title: value } : value),
+    z.object({ title: text, unit: orNull(text), ...shape }),
+  );
+
+/** A value with its interval, whose ends may be unknown, and the number of what it is of. */
+const Estimate = z.object({
+  value: number,
+  interval: orNull(z.tuple([number, number])),
+  n: orNull(z.number().nonnegative()),
+});
+
+const Cell = z.union([text, z.boolean().transform(String), number, Estimate]);
+const Column = titled({ align: orNull(z.enum(['left', 'right'])) });
+const Axis = titled({ log: z.boolean().default(false) });
+/** A line across a figure, at one of both. */
+const ReferenceLine = z
+  .object({ x: orNull(z.number()), y: orNull(z.number()), text: text.default('') })
+  .refine(({ x, y }) => (x === null) !== (y === null));
+export const verdictWords = ['holds', 'in part', 'does not hold', 'not tried'] as const;
+/** Figures that a verdict goes by, in words. */
+const figureTexts = z.preprocess(
+  (value) => (typeof value === 'string' ? [value] : (value ?? [])),
+  z.array(text).max(studyLimits.lines),
+);
+const StudyVerdict = z.object({ claim: text, verdict: z.enum(verdictWords), figures: figureTexts });
+
+/** The parts that are read each by itself, so that one mistake takes nothing else away. */
+export const studyParts = {
+  ...{ note: text, cell: Cell, column: Column, line: ReferenceLine, verdict: StudyVerdict },
+  title: orNull(text),
+  /** A table without its columns and rows. */
+  table: z.object({ title: orNull(text), columns: z.array(z.unknown()), rows: z.array(z.unknown()).default([]) }),
+  /** A row of a table: its cells alone, or with a mark. */
+  row: z.preprocess(
+    (value) => (Array.isArray(value) ? { cells: value } : value),
+    z.object({ cells: z.array(z.unknown()), best: z.boolean().default(false) }),
+  ),
+  /** A figure without its series and lines. */
+  figure: z.object({
+    ...{ title: text, note: orNull(text), x: Axis, y: Axis },
+    ...{ series: z.array(z.unknown()), lines: z.array(z.unknown()).default([]) },
+  }),
+  /** One of a figure's series, by the coordinates of its points; `lo` and `hi`: the ends of an interval of each. */
+  curve: z
+    .object({
+      ...{ name: text.default(''), kind: z.enum(['line', 'points']).default('line') },
+      ...{ x: z.array(number), y: z.array(number), lo: orNull(z.array(number)), hi: orNull(z.array(number)) },
+    })
+    .refine(({ x, y, lo, hi }) => [y, lo ?? hi ?? x, hi ?? lo ?? x].every((each) => each.length === x.length)),
+} as const;
+
+type Part<Name extends keyof typeof studyParts> = z.infer<(typeof studyParts)[Name]>;
+
+export type StudyCell = Part<'cell'>;
+export type StudyColumn = Part<'column'>;
+export type StudyCurve = Part<'curve'>;
+export type StudyTable = {
+  readonly title: string | null;
+  readonly columns: readonly StudyColumn[];
+  readonly rows: readonly { readonly cells: readonly StudyCell[]; readonly best: boolean }[];
+};
+export type StudyFigure = Omit<Part<'figure'>, 'series' | 'lines'> & {
+  readonly series: readonly StudyCurve[];
+  readonly lines: readonly Part<'line'>[];
+};
+
+/** A study as it was read. `warnings`: what could not be read, in sentences with its place. */
+export type Study = {
+  readonly title: string | null;
+  readonly notes: readonly string[];
+  readonly tables: readonly StudyTable[];
+  readonly figures: readonly StudyFigure[];
+  readonly verdicts: readonly Part<'verdict'>[];
+  readonly warnings: readonly string[];
+};

@@ -1,0 +1,76 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { isStudyName, runFiles } from '../../contract/files.js';
+import { emptyStudy, readStudy } from '../../contract/read-study.js';
+import { type Study, studyLimits } from '../../contract/study.js';
+import { readRegular, statRegular } from '../../files/regular-file.js';
+import { naturalOrder } from '../../text/natural-order.js';
+import { sizeText } from '../../text/numbers.js';
+
+/** A study, and where it is. `file`: its path below the directory of the sweep. `run`: null: it is of the sweep. */
+export type FoundStudy = Study & { readonly file: string; readonly run: string | null };
+
+/** `stamp`: differs when its content may have changed. */
+type StudyFile = { readonly path: string; readonly file: string; readonly run: string | null; readonly stamp: string };
+
+type NamedRun = { readonly name: string; readonly directory: string };
+
+/** The studies of a sweep: those beside its runs, then those in their directories. */
+export function studyFiles(directory: string, runs: readonly NamedRun[]): StudyFile[] {
+  const own = namesIn(directory).map((name) => ({ path: join(directory, name), file: name, run: null }));
+  const ofRuns = runs
+    .map(({ name, directory: place }) => ({
+      path: join(place, runFiles.study),
+      file: `${name}/${runFiles.study}`,
+      run: name,
+    }))
+    .filter(({ path }) => own.every((each) => each.path !== path));
+  return [...own, ...ofRuns].flatMap((each) => {
+    const seen = statRegular(each.path);
+    if (seen.kind === 'absent') return [];
+    const stamp = seen.kind === 'file' ? `${seen.stat.ino} ${seen.stat.size} ${seen.stat.mtimeMs}` : seen.reason;
+    return [{ ...each, stamp }];
+  });
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    const names = readdirSync(directory).filter(isStudyName).sort(naturalOrder);
+    const isFirst = (name: string) => name === runFiles.study;
+    return [...names.filter(isFirst), ...names.filter((name) => !isFirst(name))];
+  } catch {
+    // Whoever reads the runs says what is wrong with the directory.
+    return [];
+  }
+}
+
+/** Reads them, up to a limit. */
+export function readStudies(files: readonly StudyFile[]): FoundStudy[] {
+  const found: FoundStudy[] = [];
+  for (const [index, { path, file, run }] of files.entries()) {
+    if (found.length === studyLimits.studies) return [...found, leftOut(files.length - index)];
+    const study = studyAt(path);
+    if (study !== null) found.push({ ...study, file, run });
+  }
+  return found;
+}
+
+function studyAt(path: string): Study | null {
+  const read = readRegular(path, studyLimits.bytes);
+  if (read.kind === 'absent') return null;
+  if (read.kind === 'text') return readStudy(read.text);
+  const seen = statRegular(path);
+  const isLarge = seen.kind === 'file' && seen.stat.size > studyLimits.bytes;
+  const reason = isLarge
+    ? `it has ${sizeText(seen.stat.size)}, and at most ${sizeText(studyLimits.bytes)} are read`
+    : read.reason;
+  return emptyStudy(`It cannot be read: ${reason}.`);
+}
+
+function leftOut(count: number): FoundStudy {
+  return {
+    ...emptyStudy(`Of the files ${runFiles.study}, ${count} more are not shown.`),
+    file: `*/${runFiles.study}`,
+    run: null,
+  };
+}

@@ -1,0 +1,38 @@
+import { counted } from '../../text/numbers.js';
+import { truncate } from '../../text/display-width.js';
+import { type Column, tableLines } from '../../text/table.js';
+import { wrap } from '../../text/wrap.js';
+import type { FoundStudy } from './found-studies.js';
+import { studyColumns, studyTitle, verdictText, warningTexts } from './study-tables.js';
+
+/** How text is laid out: columns of tables and of prose, and how it is spelt. */
+type Paper = { readonly width: number; readonly prose: number; readonly spell: (text: string) => string };
+
+/** Each study with its tables, verdicts and notes, below an empty line. Figures are named, as text cannot show them. */
+export function studyLines(studies: readonly FoundStudy[], paper: Paper): string[] {
+  const prose = (texts: readonly string[]) => texts.flatMap((text) => wrap(paper.spell(text), paper.prose));
+  return studies.flatMap((study) => [
+    '',
+    truncate(paper.spell(studyTitle(study)), paper.width),
+    ...prose(study.verdicts.map(verdictText)),
+    ...study.tables.flatMap((table) => [
+      ...(table.title === null ? [] : ['', truncate(paper.spell(table.title), paper.width)]),
+      ...(table.columns.length === 0 ? [] : speltTable(studyColumns(table), paper)),
+    ]),
+    ...prose(study.notes),
+    ...prose(figureLine(study)),
+    ...prose(warningTexts(study)),
+  ]);
+}
+
+function figureLine({ figures }: FoundStudy): string[] {
+  if (figures.length === 0) return [];
+  const names = figures.map(({ title }) => title).join(', ');
+  return [`${counted(figures.length, 'figure')}, which \`memrl-tui report\` draws with --html: ${names}`];
+}
+
+/** The lines of a table, whose text is spelt before widths are measured. */
+export function speltTable(columns: readonly Column[], { width, spell }: Pick<Paper, 'width' | 'spell'>): string[] {
+  const spelt = columns.map((column) => ({ ...column, title: spell(column.title), cells: column.cells.map(spell) }));
+  return tableLines(spelt, width);
+}

@@ -1,0 +1,136 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readStudy } from '../../src/contract/read-study.js';
+import { studyLimits } from '../../src/contract/study.js';
+
+const table = { title: 'loss', columns: ['lr', { title: 'loss', unit: 'nats' }], rows: [[0.1, 2.5]] };
+
+function read(study: object) {
+  return readStudy(JSON.stringify({ version: 1, ...study }))!;
+}
+
+describe('a study', () => {
+  it('is tables, figures, verdicts and notes, with what its writer left out', () => {
+    const study = read({
+      title: 'rates',
+      notes: ['three seeds each'],
+      tables: [{ ...table, rows: [{ cells: [0.1, { value: 2.5, interval: [2.4, 2.6], n: 3 }], best: true }, ['all']] }],
+      figures: [
+        { title: 'loss', x: 'lr', y: { title: 'loss', log: true }, series: [{ x: [1], y: [2] }], lines: [{ y: 1 }] },
+      ],
+      verdicts: [{ claim: 'It falls.', verdict: 'holds', figures: '2.5 against 3' }],
+      ofALaterVersion: true,
+    });
+    expect(study).toEqual({
+      title: 'rates',
+      notes: ['three seeds each'],
+      tables: [
+        {
+          title: 'loss',
+          columns: [
+            { title: 'lr', unit: null, align: null },
+            { title: 'loss', unit: 'nats', align: null },
+          ],
+          rows: [
+            { cells: [0.1, { value: 2.5, interval: [2.4, 2.6], n: 3 }], best: true },
+            { cells: ['all', null], best: false },
+          ],
+        },
+      ],
+      figures: [
+        {
+          ...{ title: 'loss', note: null },
+          ...{ x: { title: 'lr', unit: null, log: false }, y: { title: 'loss', unit: null, log: true } },
+          series: [{ name: '', kind: 'line', x: [1], y: [2], lo: null, hi: null }],
+          lines: [{ x: null, y: 1, text: '' }],
+        },
+      ],
+      verdicts: [{ claim: 'It falls.', verdict: 'holds', figures: ['2.5 against 3'] }],
+      warnings: [],
+    });
+    expect(read(study).tables).toEqual(study.tables);
+  });
+
+  it('has null where Python writes NaN or Infinity, and reads what stands beside it', () => {
+    const text =
+      '{"tables": [{"columns": ["a", "b", "c"], "rows": [[NaN, 1e999, {"value": 1, "interval": [-Infinity, 2]}]]}]}';
+    const { tables, warnings } = readStudy(text)!;
+    expect(tables[0]!.rows[0]!.cells).toEqual([null, null, { value: 1, interval: [null, 2], n: null }]);
+    expect(warnings).toEqual([]);
+  });
+
+  it.each<{ what: string; study: object; warning: RegExp }>([
+    {
+      what: 'a cell',
+      study: { tables: [{ ...table, rows: [[1, [2]]] }] },
+      warning: /^table "loss", row 1, cell 2: expected a text, a number/,
+    },
+    {
+      what: 'a row',
+      study: { tables: [{ ...table, rows: ['x', [1, 2]] }] },
+      warning: /^table "loss", row 1: expected a list of cells/,
+    },
+    {
+      what: 'a row that is too long',
+      study: { tables: [{ ...table, rows: [[1, 2, 3]] }] },
+      warning: /^table "loss", row 1: 3 cells for 2 columns/,
+    },
+    { what: 'a table', study: { tables: [{ rows: [] }, table] }, warning: /^table 1: expected/ },
+    { what: 'a list', study: { tables: table }, warning: /^tables: expected a list/ },
+    { what: 'a verdict', study: { verdicts: [{ claim: 'c', verdict: 'perhaps' }] }, warning: /^verdict 1: expected/ },
+    {
+      what: 'points of two lengths',
+      study: { figures: [{ title: 'f', x: 'x', y: 'y', series: [{ x: [1, 2], y: [1] }] }] },
+      warning: /^figure "f", curve 1: expected/,
+    },
+    {
+      what: 'a line at both',
+      study: { figures: [{ title: 'f', x: 'x', y: 'y', series: [], lines: [{ x: 1, y: 2 }] }] },
+      warning: /^figure "f", line 1: expected/,
+    },
+    { what: 'a version', study: { version: 2, tables: [table] }, warning: /^version: expected 1/ },
+    { what: 'a title', study: { title: {}, notes: ['n'] }, warning: /^title: expected a text/ },
+  ])('says where $what is not as it should be, and reads the rest', ({ study, warning }) => {
+    const said = read({ notes: ['stays'], ...study });
+    expect(said.warnings).toEqual([expect.stringMatching(warning)]);
+    expect(said.notes.length).toBe(1);
+  });
+
+  it('is cut where it has more than can be shown, and says so', () => {
+    const rows = Array.from({ length: 1_000_000 }, () => [1]);
+    const { tables, warnings } = read({ tables: [{ title: 't', columns: ['a'], rows }] });
+    expect(tables[0]!.rows).toHaveLength(studyLimits.rows);
+    expect(warnings).toEqual([`table "t": of 1000000 rows the first ${studyLimits.rows} are read.`]);
+    const wrong = read({ tables: [{ columns: ['a'], rows: Array.from({ length: 900 }, () => [[]]) }] });
+    expect(wrong.warnings).toHaveLength(studyLimits.warnings + 1);
+    expect(wrong.warnings.at(-1)).toBe(`And ${900 - studyLimits.warnings} more of these.`);
+    expect(read({ notes: ['n'.repeat(100_000)] }).notes[0]).toHaveLength(studyLimits.text);
+  });
+
+  it('has no text that controls a terminal', () => {
+    const { notes, tables } = read({
+      notes: ['a\u001b[2Jb\nc\u0007'],
+      tables: [{ columns: ['\u001b]0;x\u0007t'], rows: [['\u0000z']] }],
+    });
+    expect(notes).toEqual(['ab c']);
+    expect(tables[0]).toMatchObject({ columns: [{ title: 't' }], rows: [{ cells: ['z'] }] });
+  });
+
+  it('is not what another program keeps in a file of that name', () => {
+    expect(readStudy('{"study_name": "optuna", "trials": []}')).toBeNull();
+    expect(readStudy('{"tables": [')).toMatchObject({ warnings: [expect.stringMatching(/not written to its end/)] });
+    expect(readStudy('[]')).toMatchObject({ tables: [], warnings: [expect.any(String)] });
+  });
+
+  it('is read, whatever JSON it is', () => {
+    const any = fc.jsonValue({ maxDepth: 6 });
+    const part = fc.record({ version: any, title: any, notes: any, tables: any, figures: any, verdicts: any });
+    const inner = fc.record({
+      tables: fc.array(fc.record({ title: any, columns: fc.array(any), rows: fc.array(any) })),
+    });
+    fc.assert(
+      fc.property(fc.oneof(part, inner), (study) => Array.isArray(read(study).warnings)),
+      { numRuns: 200 },
+    );
+  });
+});

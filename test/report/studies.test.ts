@@ -1,0 +1,168 @@
+import { mkdirSync, mkdtempSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { Report } from '../../src/cli/answers/report-answers.js';
+import { buildReport } from '../../src/report/build-report.js';
+import { pageFigures } from '../../src/report/page/page.js';
+import { readPageData } from '../../src/report/page/page-data.js';
+import { reportLines } from '../../src/report/report-lines.js';
+import { reportReplacer } from '../../src/report/report.js';
+import { removeFolder } from '../remove-folder.js';
+import { pageOf, sweepIn } from './sweep-in-test.js';
+
+const root = mkdtempSync(join(tmpdir(), 'studies-'));
+afterAll(() => removeFolder(root));
+let sweeps = 0;
+
+const runs = ['a', 'b'].map((name) => ({ name, rows: [{ step: 1, loss: 1 }] }));
+const interval = { value: 3.2, interval: [2.9, 3.6] };
+const study = {
+  version: 1,
+  title: 'held-out questions',
+  notes: ['Each model answered 200 questions.'],
+  tables: [
+    {
+      title: 'accuracy by rate',
+      columns: ['rate', { title: 'accuracy', unit: '%' }, 'note'],
+      rows: [[0.1, interval, 'low'], { cells: [0.01, { ...interval, n: 5 }, null], best: true }],
+    },
+  ],
+  figures: [
+    {
+      ...{ title: 'Accuracy over rate', x: { title: 'rate', log: true }, y: 'accuracy', note: 'of both' },
+      series: [
+        { name: 'small', x: [0.01, 0.1], y: [3, 3.2], lo: [2.8, 2.9], hi: [3.1, 3.6] },
+        { name: 'large', kind: 'points', x: [0.01, 0, 0.1], y: [4, 4, null], lo: [3, 3, 3], hi: [5, 5, 5] },
+      ],
+      lines: [{ y: 2.5, text: 'chance' }],
+    },
+  ],
+  verdicts: [{ claim: 'A lower rate is better.', verdict: 'in part', figures: ['3.2 against 3.2'] }],
+};
+
+/** A sweep of two runs. @param files JSON or text by path. */
+function sweepWith(files: Readonly<Record<string, unknown>>): string {
+  const sweep = sweepIn(join(root, `s${sweeps++}`), runs);
+  for (const [path, content] of Object.entries(files))
+    writeFileSync(join(sweep, path), typeof content === 'string' ? content : JSON.stringify(content));
+  return sweep;
+}
+
+async function linesOf(sweep: string, width = 120): Promise<string[]> {
+  return reportLines(await buildReport(sweep), { width, ascii: false });
+}
+
+describe('what a program has to say of a sweep', () => {
+  it('stands below the tables of the report', async () => {
+    const lines = await linesOf(sweepWith({ 'study.json': study }));
+    expect(`\n${lines.slice(lines.indexOf('held-out questions')).join('\n')}\n`).toMatchInlineSnapshot(`
+      "
+      held-out questions
+      in part: A lower rate is better. (3.2 against 3.2)
+
+      accuracy by rate
+         rate        accuracy (%)  note
+      ─────────────────────────────────
+          0.1      3.2 [2.9, 3.6]  low
+      ●  0.01  3.2 [2.9, 3.6] n=5  –
+      Each model answered 200 questions.
+      1 figure, which \`memrl-tui report\` draws with --html: Accuracy over rate
+      "
+    `);
+  });
+
+  it('keeps within the width', async () => {
+    const lines = await linesOf(sweepWith({ 'study.json': study }), 30);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(30);
+  });
+
+  it('may be in several files, and in the directory of a run, which is named', async () => {
+    const of = (title: string) => ({ title, notes: [`of ${title}`] });
+    const sweep = sweepWith({ 'study-10.json': of('ten'), 'study-9.json': of('nine'), 'b/study.json': of('own') });
+    const { studies } = await buildReport(sweep);
+    expect(studies.map(({ file, run, title }) => [file, run, title])).toEqual([
+      ['study-9.json', null, 'nine'],
+      ['study-10.json', null, 'ten'],
+      ['b/study.json', 'b', 'own'],
+    ]);
+    expect(await linesOf(sweep)).toEqual(expect.arrayContaining(['nine', 'of nine', 'b · own']));
+  });
+
+  it('is on the page, with figures like all others', async () => {
+    const sweep = sweepWith({ 'study.json': study });
+    const page = await pageOf(sweep);
+    const section = /<h2>held-out questions<\/h2>[\s\S]*?<\/section>/.exec(page)![0];
+    for (const text of [
+      'accuracy by rate',
+      'accuracy (%)',
+      '3.2 [2.9, 3.6]',
+      'in part: A lower rate',
+      '>small</li>',
+      'chance',
+      'study.json',
+    ])
+      expect(section).toContain(text);
+    expect(section).toContain('of both · Left out on a scale of logarithms: 1 point at or below 0.');
+    expect(section).toMatch(/<svg role="img" aria-label="Accuracy over rate"/);
+    const figures = pageFigures(await readPageData(sweep, { objective: null }));
+    expect(figures.map(({ name }) => name)).toContain('study-accuracy-over-rate');
+  });
+
+  it('is in the answer for programs, as its schema says', async () => {
+    const answer = JSON.parse(
+      JSON.stringify(await buildReport(sweepWith({ 'study.json': study })), reportReplacer),
+    ) as object;
+    expect(Report.parse(answer).studies[0]).toMatchObject({
+      file: 'study.json',
+      tables: study.tables.map(({ title }) => ({ title })),
+    });
+  });
+});
+
+describe('a study.json that is none', () => {
+  it('is told in words, and takes nothing else away', async () => {
+    const sweep = sweepWith({ 'study.json': '{"tables": [', 'study-b.json': { notes: ['stays'], tables: 3 } });
+    mkdirSync(join(sweep, 'study-c.json'));
+    symlinkSync('study-d.json', join(sweep, 'study-d.json'));
+    symlinkSync('nowhere.json', join(sweep, 'study-e.json'));
+    symlinkSync('study-b.json', join(sweep, 'study-f.json'));
+    writeFileSync(join(sweep, 'study-g.json'), '');
+    truncateSync(join(sweep, 'study-g.json'), 100 << 20);
+    writeFileSync(join(sweep, 'study-h.json'), '{"trials": []}');
+    const { studies, sections } = await buildReport(sweep);
+    expect(sections).toHaveLength(1);
+    expect(studies.map(({ file, warnings }) => `${file}: ${warnings.join(' ')}`)).toMatchInlineSnapshot(`
+      [
+        "study.json: It is no JSON object, or not written to its end.",
+        "study-b.json: tables: expected a list.",
+        "study-c.json: It cannot be read: it is a directory, not a regular file.",
+        "study-d.json: It cannot be read: it is a symbolic link that leads nowhere or may not be followed.",
+        "study-f.json: tables: expected a list.",
+        "study-g.json: It cannot be read: it has 100 MiB, and at most 4.0 MiB are read.",
+      ]
+    `);
+    expect(studies.flatMap(({ notes }) => notes)).toEqual(['stays', 'stays']);
+    const text = (await linesOf(sweep, 200)).join('\n');
+    expect(text).toContain('study-g.json: It cannot be read: it has 100 MiB');
+    expect(await pageOf(sweep)).toContain('it is a directory, not a regular file');
+  });
+
+  it('has figures that can be drawn of nothing', async () => {
+    const empty = { title: 'f', x: { title: 'x', log: true }, y: { title: 'y', log: true } };
+    const figures = [
+      { ...empty, series: [] },
+      { ...empty, series: [{ x: [null, -1], y: [1, 0] }] },
+    ];
+    expect(await pageOf(sweepWith({ 'study.json': { figures } }))).toContain('<h3>f</h3>');
+  });
+
+  it('is limited in number', async () => {
+    const sweep = sweepWith(
+      Object.fromEntries(Array.from({ length: 70 }, (_, n) => [`study-${n}.json`, { notes: [`${n}`] }])),
+    );
+    const { studies } = await buildReport(sweep);
+    expect(studies).toHaveLength(65);
+    expect(studies.at(-1)!.warnings).toEqual(['Of the files study.json, 6 more are not shown.']);
+  });
+});
