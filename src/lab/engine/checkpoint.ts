@@ -23,12 +23,12 @@ export function weightsFrom(shape: ModelShape, tensors: ReadonlyMap<string, Stor
   return flatFrom(layout(shape), tensors);
 }
 
-/** Weights and optimizer in one file: a run resumed from it goes on bit for bit. */
+/** Weights and optimizer state in one file. A run resumed from it continues bit for bit. */
 export function checkpoint(shape: ModelShape, weights: Float32Array, optimizer: OptimizerState): Safetensors {
   return checkpointOf(layout(shape), weights, optimizer);
 }
 
-/** The same of any tensors that lie in one flat vector. */
+/** Tensors and optimizer moments of one flat vector, as a file; `parts` lays the vector out. */
 export function checkpointOf(
   parts: readonly Tensor[],
   weights: Float32Array,
@@ -46,7 +46,7 @@ export function optimizerFrom(shape: ModelShape, saved: Safetensors): OptimizerS
   return optimizerOf(layout(shape), saved);
 }
 
-/** The same of any tensors that lie in one flat vector. */
+/** The optimizer's state of the tensors `parts`; null when the checkpoint holds weights alone. */
 export function optimizerOf(parts: readonly Tensor[], { tensors, metadata }: Safetensors): OptimizerState | null {
   const step = metadata[stepKey];
   if (step === undefined) return null;

@@ -8,31 +8,35 @@ import { backendNames, openBackend, type Attempt, type BackendName } from './tfj
 import { TfjsEngine } from './tfjs/tfjs-engine.js';
 
 /**
- * What may be asked for. `wasm`: our kernels, the same bits on every machine. `tfjs`: TensorFlow.js, the first backend that works.
+ * Values of the key `engine`. `wasm`: our kernels, with the same bits on every machine. `tfjs`: TensorFlow.js, on the
+ * first backend that works.
  */
 export const engineChoices = ['auto', 'wasm', 'tfjs'] as const;
 export type EngineChoice = (typeof engineChoices)[number];
 
-/** What was chosen, in words what it computes on, and why. `backend`: of TensorFlow.js; null for our kernels. */
+/**
+ * The engine chosen. `backend`: the backend of TensorFlow.js, null for our kernels. `on`: the hardware in words.
+ * `why`: the reason, in words.
+ */
 type Choice = { readonly backend: Ready | null; readonly on: string; readonly why: string };
 
-/** `threads`: of our kernels; null leaves the number to us. */
-export type EngineWish = {
+/** `threads`: threads of our kernels; null chooses a number for this machine. */
+export type EngineRequest = {
   readonly engine: EngineChoice;
   readonly threads: number | null;
   /** Whether tokens are drawn with a repetition penalty, which TensorFlow.js has not. */
   readonly penalizes?: boolean;
-  /** Backend with which the run began that is now continued: `auto` stays with it, as another has other bits. */
+  /** Backend of the run that is being resumed. `auto` stays with it: another backend would give other bits. */
   readonly began?: string | null;
 };
 
 type Ready = Attempt & { kind: 'ready' };
 
-/** What there is to choose among. Tests give their own. */
+/** The machine to choose for. Tests pass their own. */
 type EngineSources = {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly open?: (name: BackendName) => Promise<Attempt>;
-  /** That this process may use; default: what the system says. */
+  /** Cores this process may use; default: what the system reports. */
   readonly cores?: number;
   /** Milliseconds, monotonic. */
   readonly now?: () => number;
@@ -41,49 +45,52 @@ type EngineSources = {
 /** The backends that may have a GPU. */
 const gpuBackends: readonly BackendName[] = ['tfjs-node-gpu', 'tfjs-webgpu'];
 
-/** Below it, threads gain nothing: calls are so small that to wake a thread takes longer. */
+/** Parameters below which threads gain nothing: waking a thread takes longer than the call itself. */
 const SMALL_MODEL = 500_000;
-/** Our kernels do not gain from more. */
+/** Our kernels gain nothing from more threads. */
 const MOST_THREADS = 8;
 
-/** The engine for a model of this shape. @throws UserError when what was asked for cannot compute here. */
-export async function chooseEngine(shape: ModelShape, wish: EngineWish, sources: EngineSources): Promise<Chosen> {
-  const choice = withNeeds(wish) ?? (await chooseBackend(wish.engine, sources));
+/** Opens the engine for a model of this shape. @throws UserError when the engine requested cannot compute here. */
+export async function chooseEngine(shape: ModelShape, request: EngineRequest, sources: EngineSources): Promise<Chosen> {
+  const choice = requiredChoice(request) ?? (await chooseBackend(request.engine, sources));
   const { backend } = choice;
-  if (backend === null) return ours(shape, wish, { choice, sources });
-  const theirs = { ...choice, threads: null, engine: new TfjsEngine(backend.device, shape) };
-  if (wish.engine !== 'auto' || wish.began != null) return theirs;
-  const own = await ours(shape, wish, { choice: ownKernels(''), sources });
-  const [onGpu, here] = [await stepTime(theirs.engine, sources), await stepTime(own.engine, sources)];
-  const [kept, left] = onGpu <= here ? [theirs, own] : [own, theirs];
+  if (backend === null) return openOwnKernels(shape, request, { choice, sources });
+  const onTfjs = { ...choice, threads: null, engine: new TfjsEngine(backend.device, shape) };
+  if (request.engine !== 'auto' || request.began != null) return onTfjs;
+  const onKernels = await openOwnKernels(shape, request, { choice: ownKernels(''), sources });
+  const [tfjsMs, kernelsMs] = [await stepTime(onTfjs.engine, sources), await stepTime(onKernels.engine, sources)];
+  const [kept, left] = tfjsMs <= kernelsMs ? [onTfjs, onKernels] : [onKernels, onTfjs];
   await left.engine.dispose();
-  const times = `${Math.min(onGpu, here).toFixed(1)} ms beside ${Math.max(onGpu, here).toFixed(1)} ms`;
+  const times = `${Math.min(tfjsMs, kernelsMs).toFixed(1)} ms beside ${Math.max(tfjsMs, kernelsMs).toFixed(1)} ms`;
   return { ...kept, why: `auto: a small step takes ${times} on ${left.on}` };
 }
 
 type Chosen = Choice & { readonly engine: Engine; readonly threads: number | null };
 
-async function ours(
+async function openOwnKernels(
   shape: ModelShape,
-  wish: EngineWish,
+  request: EngineRequest,
   { choice, sources }: { readonly choice: Choice; readonly sources: EngineSources },
 ): Promise<Chosen> {
-  const threads = wish.threads ?? usualThreads(shape, sources);
+  const threads = request.threads ?? usualThreads(shape, sources);
   const engine = await createEngine(shape, { threads });
   return { ...choice, on: threads === 1 ? choice.on : `${choice.on}, ${threads} threads`, threads, engine };
 }
 
-/** Our kernels where only they can do what is wanted, or began it; null: nothing speaks for them. */
-function withNeeds({ engine, penalizes = false, began = null }: EngineWish): Choice | null {
+/** The choice for `auto` when the run needs our kernels, or began with them; null leaves it to the hardware. */
+function requiredChoice({ engine, penalizes = false, began = null }: EngineRequest): Choice | null {
   if (engine !== 'auto') return null;
   if (penalizes) return ownKernels('auto: TensorFlow.js draws without a repetition penalty');
   return began === 'wasm' ? ownKernels('auto: as the run began') : null;
 }
 
-/** What a step is measured on: small, so that it is known soon, and of the kind that runs have. */
+/** The training step that is timed: of the kind that runs have, and short. */
 const measured = { prompts: 16, promptTokens: 8, newTokens: 8, rounds: 2 } as const;
 
-/** Milliseconds in which the engine writes a few sequences and learns from them; the first time, when programs are compiled, does not count. */
+/**
+ * Milliseconds the engine takes to generate a few sequences and train on them. The first round compiles programs and
+ * does not count.
+ */
 async function stepTime(engine: Engine, { now = () => performance.now() }: EngineSources): Promise<number> {
   const tokens = Int32Array.from({ length: measured.promptTokens }, (_, at) => at % engine.shape.vocabulary);
   const prompts = Array.from({ length: measured.prompts }, (_, seed) => ({ tokens, seed }));
@@ -101,18 +108,24 @@ async function stepTime(engine: Engine, { now = () => performance.now() }: Engin
   return least;
 }
 
-/** As many as the manager, or the person, allows this process (OMP_NUM_THREADS), else one for each core. */
+/**
+ * Threads of our kernels: the number that the manager or the user allows this process (OMP_NUM_THREADS), else one per
+ * core.
+ */
 function usualThreads(shape: ModelShape, { environment, cores = availableParallelism() }: EngineSources): number {
   if (parameterCount(shape) < SMALL_MODEL) return 1;
   const allowed = /^\s*([1-9]\d{0,5})\s*(?:,|$)/.exec(environment['OMP_NUM_THREADS'] ?? '')?.[1];
   return Math.min(allowed === undefined ? cores : Number(allowed), MOST_THREADS);
 }
 
-/** `auto` takes TensorFlow.js where it has a GPU, and else our kernels; which of the two is faster there is for others to measure. */
-async function chooseBackend(wish: EngineChoice, sources: EngineSources): Promise<Choice> {
+/**
+ * `auto` takes TensorFlow.js where it has a GPU, else our kernels. `chooseEngine` then measures which of the two is
+ * faster.
+ */
+async function chooseBackend(engine: EngineChoice, sources: EngineSources): Promise<Choice> {
   const { environment, open = (name) => openBackend(name, { environment, load: importModule }) } = sources;
-  if (wish === 'wasm') return ownKernels('engine=wasm');
-  if (wish === 'tfjs') return anyTfjs(await firstThat(isReady, backendNames, open));
+  if (engine === 'wasm') return ownKernels('engine=wasm');
+  if (engine === 'tfjs') return anyTfjs(await firstThat(isReady, backendNames, open));
   if (isWithoutGpu(environment)) return ownKernels('auto: this process was given no GPU');
   const attempts = await firstThat(isOnGpu, gpuBackends, open);
   const last = attempts.at(-1)!;
@@ -137,7 +150,7 @@ function ownKernels(why: string): Choice {
   return { backend: null, on: 'our WebAssembly kernels', why };
 }
 
-/** Tries backends until one is what is wanted, which is then the last. */
+/** Opens backends until one satisfies `isWanted`; that one is the last of the result. */
 async function firstThat(
   isWanted: (attempt: Attempt) => boolean,
   names: readonly BackendName[],
@@ -160,12 +173,12 @@ function isOnGpu(attempt: Attempt): boolean {
   return attempt.kind === 'ready' && attempt.where.isGpu;
 }
 
-/** The manager says so to a run on a CPU slot: an empty list of devices. */
+/** The manager gives a run on a CPU slot an empty list of devices. */
 function isWithoutGpu(environment: EngineSources['environment']): boolean {
   return ['', '-1'].includes(environment['CUDA_VISIBLE_DEVICES'] ?? 'all');
 }
 
-/** Why those that come first in the order were not taken. */
+/** Names the backends that were tried first, and why each was not taken. */
 function passedOver(attempts: readonly Attempt[]): string {
   const reasons = attempts.flatMap((attempt) => {
     if (attempt.kind === 'absent') {

@@ -12,11 +12,12 @@ import { checkShape } from './model-shape.js';
 type Computing = { readonly threads?: number };
 
 /**
- * A model whose weights are all zero until `loadWeights` (see `initialWeights`), with its own memory.
+ * A model with its own memory, whose weights are all zero until `loadWeights` (see `initialWeights`).
  *
  * @param options.kernels A fresh set, used by no other engine; the WebAssembly ones by default.
- * @param options.keptScores Of a forward pass, for the way back; others are computed again. Tests set it.
- * @throws UserError when the shape is one the kernels cannot work with.
+ * @param options.keptScores Scores of a forward pass that are kept for the backward pass; others are computed again.
+ * Tests set it.
+ * @throws UserError when the kernels cannot work with the shape.
  */
 export async function createEngine(
   shape: ModelShape,
@@ -54,7 +55,7 @@ async function compile(file: string): Promise<WebAssembly.Module> {
   return WebAssembly.compile(bytes);
 }
 
-/** What an instance is told before it computes. */
+/** Exports of an instance that are set up before it computes. */
 type Instance = { heapBase(): number; packAt(address: number): void };
 
 /** The kernels of a compiled `assembly/kernels.ts`, on a heap of their own. @param options.shared As the module was compiled. */

@@ -19,7 +19,7 @@ export async function inDoublePrecision(engine: Engine): Promise<Engine> {
   return copy;
 }
 
-/** Which of the trained numbers decay by default: matrices, and no norms. */
+/** Tells which of the trained numbers have weight decay by default: matrices, but not norms. */
 export function decayingWeights(engine: Engine): (index: number) => boolean {
   const tensors = engine instanceof AdaptedEngine ? engine.tensors : layout(engine.shape);
   const norms = new Set<number>();

@@ -1,15 +1,16 @@
 /**
- * What a training recipe needs of a tensor engine, at the level of the model: coarse calls, so that a GPU
- * implementation is as natural as our WebAssembly one. No tape: objectives are small pure functions that give
- * the derivative of the loss by each token's log-probability (and entropy), and `backward` takes it from there.
+ * The tensor engine of a training recipe, at the level of the model: its calls are coarse, so that a GPU
+ * implementation is as natural as our WebAssembly one. There is no tape: objectives are small pure functions that
+ * return the derivative of the loss by each token's log-probability (and entropy), and `backward` continues from
+ * there.
  *
  * All methods are async because a GPU answers later. An engine does one thing at a time: await each call.
  */
 import type { Rng } from '../rng.js';
 
 /**
- * Numbers that an engine is given. What it gives are Float32Arrays; the double-precision loops (`loopKernels('double')`) give
- * Float64Arrays in their place, under the same type.
+ * Input numbers of an engine. Its outputs are Float32Arrays; the double-precision loops (`loopKernels('double')`)
+ * return Float64Arrays in their place, under the same type.
  */
 export type Floats = Float32Array | Float64Array;
 
@@ -36,9 +37,9 @@ export type ModelShape = {
   /** Whether the head shares the embedding's weights. */
   readonly tied: boolean;
   readonly ropeTheta: number;
-  /** Absent: RoPE is not scaled. */
+  /** Absent when RoPE is not scaled. */
   readonly ropeScaling?: RopeScaling | undefined;
-  /** Whether queries, keys and values have a bias, as in Qwen2. Absent: they have none. */
+  /** Whether queries, keys and values have a bias, as in Qwen2. Absent means no. */
   readonly qkvBias?: boolean | undefined;
   readonly normEpsilon: number;
   /** Longest sequence, prompt included. */
@@ -47,15 +48,15 @@ export type ModelShape = {
 
 /** Continuations of one prompt. The prompt is computed once however many continuations follow it. */
 export type PromptGroup = {
-  /** At least one token. */
+  /** Has at least one token. */
   readonly prompt: Int32Array;
-  /** Each at least one token. */
+  /** Each has at least one token. */
   readonly continuations: readonly Int32Array[];
 };
 
 /**
- * One number per continuation token: group by group, continuation by continuation, token by token.
- * The first token of a continuation is predicted from the last token of the prompt.
+ * Scores with one number per continuation token: group by group, continuation by continuation, token by token. The
+ * first token of a continuation is predicted from the last token of the prompt.
  */
 export type TokenScores = {
   /** Natural log of the probability the model gave the token. */
@@ -80,20 +81,20 @@ export type AdamOptions = {
    * `torch.nn.utils.clip_grad_norm_` does. Default: none.
    */
   readonly clipNorm?: number;
-  /** Tensors that are treated otherwise; each may be in one group. Those in none are treated as said above. */
+  /** Tensors with settings of their own; each may be in one group. Tensors in no group use the settings above. */
   readonly groups?: readonly ParameterGroup[];
 };
 
-/** Tensors that share settings; what is not given is that of the step. */
+/** Tensors that share settings. A setting left out is the step's. */
 export type ParameterGroup = {
   /** Names, as `layout` gives them. */
   readonly tensors: readonly string[];
   readonly learningRate?: number;
-  /** Of all tensors of the group, norms too. */
+  /** Applies to all tensors of the group, norms too. */
   readonly weightDecay?: number;
   /**
-   * Weights and moments stay as they are, byte for byte, and the gradient is cleared as usual. The steps of all tensors
-   * are counted together: the bias correction of one that is thawed is as if it had taken part.
+   * Weights and moments stay as they are, byte for byte, and the gradient is cleared as usual. All tensors share one
+   * step count: the bias correction of a tensor that is thawed is as if it had been trained all along.
    */
   readonly frozen?: boolean;
 };
@@ -103,10 +104,10 @@ export type OptimizerState = { readonly step: number; readonly m: Float32Array; 
 
 /**
  * How tokens are drawn: from softmax(scores / temperature), of which first `topK` and then `topP` may leave only the
- * likeliest tokens, and those exactly as likely as the last of them. What is left is normalised.
+ * likeliest tokens, with ties of the last of them. The rest is normalised.
  */
 export type Sampling = {
-  /** Of each sequence, at most, and no more than the model's context has room for. */
+  /** Limit of each sequence's new tokens; the model's context may end it earlier. */
   readonly maxTokens: number;
   /** 0 takes the likeliest token, the first of equals. */
   readonly temperature: number;
@@ -115,32 +116,38 @@ export type Sampling = {
   /** The fewest of the likeliest tokens whose probabilities sum to this, in (0, 1]. Default 1: every token. */
   readonly topP?: number;
   /**
-   * Of each token that the prompt or the sequence has: its score is divided by this where it is above 0, and multiplied
-   * where it is below, before the temperature (Keskar et al. 2019; `RepetitionPenaltyLogitsProcessor` of transformers).
-   * Above 0; default 1: none. TensorFlow.js refuses any other.
+   * Repetition penalty (Keskar et al. 2019; `RepetitionPenaltyLogitsProcessor` of transformers): before the
+   * temperature, the score of each token that the prompt or the sequence has is divided by this where it is above 0,
+   * and multiplied where it is below. Above 0; default 1: none. TensorFlow.js refuses any other value.
    */
   readonly repetitionPenalty?: number;
   /** Tokens that end a sequence. Default: none. */
   readonly stop?: readonly number[];
-  /** Asked after each token, for what tokens alone do not say; a sequence that it ends has `ended` as if by a stop token. */
+  /**
+   * Called after each token, for endings that tokens alone do not show; a sequence that it ends has `ended` as if by a
+   * stop token.
+   */
   readonly ends?: (tokens: readonly number[]) => boolean;
 };
 
-/** Where a sequence begins, and the seed of the stream that draws it: `rng(seed, 'generate')`, one number a token. */
+/**
+ * The tokens a sequence begins with, and the seed of the stream that draws the rest: `rng(seed, 'generate')`, one
+ * number a token.
+ */
 export type SeededPrompt = {
   /** At least one token. */
   readonly tokens: Int32Array;
   readonly seed: number;
 };
 
-/** What followed a prompt; one number per token in each array. */
+/** The continuation of a prompt; each array has one number per token. */
 export type Generated = {
   /** The stop token, if one was drawn, is the last. */
   readonly tokens: Int32Array;
-  /** Log-probability that the model itself gave the token: temperature 1, nothing cut off, as `forward` gives it. */
+  /** Log-probability under the model itself, as `forward` gives it: temperature 1, no top-k or top-p. */
   readonly logprobs: Float32Array;
   /**
-   * Log-probability in the distribution the token was drawn from. Where nothing was cut off, that is what `forward` gives
+   * Log-probability in the distribution the token was drawn from. Without top-k and top-p that is what `forward` gives
    * at the same temperature; at temperature 0 it is 0.
    */
   readonly samplingLogprobs: Float32Array;
@@ -167,7 +174,10 @@ export type Decoder = {
 };
 
 export type ForwardOptions = {
-  /** The scores are those of softmax(scores / temperature), and `backward` goes back through it. Above 0; default 1. */
+  /**
+   * The scores are those of softmax(scores / temperature), and `backward` applies its derivative. Above 0; default
+   * 1.
+   */
   readonly temperature?: number;
 };
 
@@ -179,7 +189,7 @@ export type Engine = {
   /**
    * Scores of every continuation token. Keeps what `backward` needs until the next `forward`.
    *
-   * Weights of tokens are no matter of `forward`: what a token weighs in the loss belongs in its `dLogprob`.
+   * Token weights are not an argument of `forward`: they belong in the `dLogprob` of the loss.
    */
   forward(groups: readonly PromptGroup[], options?: ForwardOptions): Promise<TokenScores>;
   /**
@@ -190,12 +200,12 @@ export type Engine = {
   /**
    * A copy of the gradient accumulated since the last `adam` or `clearGradient`.
    *
-   * @param into Where to write it, and what is returned: a vector as long as the weights, for whoever reads it every step.
+   * @param into A vector as long as the weights to write to and return, for callers that read the gradient every step.
    */
   gradient(into?: Float32Array): Promise<Float32Array>;
   clearGradient(): Promise<void>;
   /**
-   * One step of Adam (bias-corrected, Kingma & Ba 2015) or AdamW on the accumulated gradient, then clears it.
+   * Takes one step of Adam (bias-corrected, Kingma & Ba 2015) or AdamW on the accumulated gradient, then clears it.
    *
    * @returns The L2 norm of the gradient before clipping, frozen tensors left out.
    */
@@ -203,16 +213,17 @@ export type Engine = {
   /** weights ← weights + scale · direction, in the engine's precision; the optimizer's state stays as it is. */
   addToWeights(direction: Floats, scale: number): Promise<void>;
   /**
-   * Continues many prompts at once, each until a stop token or its length. What prompts have in common at their beginning
-   * is computed once. The result of one depends on weights, prompt, seed and sampling alone, not on its company.
-   * Between `forward` and `backward` it does no harm.
+   * Continues many prompts at once, each until a stop token or its length. Prefixes that prompts share are computed
+   * once. The result of a prompt depends on weights, prompt, seed and sampling alone, not on the rest of the batch.
+   * May be called between `forward` and `backward`.
    *
-   * @param stream Replaces the seeds: all sequences draw from this one stream, token by token in the order of the prompts.
+   * @param stream Replaces the seeds: all sequences draw from this one stream, token by token in the order of the
+   * prompts.
    */
   generate(prompts: readonly SeededPrompt[], sampling: Sampling, stream?: Rng): Promise<Generated[]>;
   /**
-   * A new set of sequences that all begin with `prompt`, computed once. Ends when the weights change; other decoders may
-   * be used in between. A token gets the same bits here and in `forward`, in any company.
+   * A new set of sequences that all begin with `prompt`, computed once. It can be used until the weights change,
+   * beside other decoders. A token gets the same bits here and in `forward`, whatever the rest of the batch.
    */
   decoder(prompt: Int32Array, sequences: number): Promise<Decoder>;
   weights(): Promise<Float32Array>;
@@ -220,10 +231,10 @@ export type Engine = {
   optimizerState(): Promise<OptimizerState>;
   loadOptimizerState(state: OptimizerState): Promise<void>;
   /**
-   * Another engine of this kind and shape with a copy of the weights, a fresh optimizer and no gradient. This is how to
-   * keep a reference model, whose scores are its own `forward`, and to look at θ + ηv (`addToWeights`) without touching θ.
+   * Another engine of this kind and shape with a copy of the weights, a fresh optimizer and no gradient: for a
+   * reference model, whose scores are its own `forward`, and to look at θ + ηv (`addToWeights`) without touching θ.
    */
   clone(): Promise<Engine>;
-  /** Gives back the memory that garbage collection would not. The engine must not be used afterwards. */
+  /** Frees the memory that garbage collection would not. The engine must not be used afterwards. */
   dispose(): Promise<void>;
 };

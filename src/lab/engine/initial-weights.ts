@@ -26,7 +26,7 @@ export function initialWeights(shape: ModelShape, uniform: () => number): Float3
 function fillNormal(weights: Float32Array, tensor: Tensor, scale: number, uniform: () => number): void {
   const [rows, columns = 1] = tensor.shape;
   const [rowStride, columnStride = 0] = tensor.strides;
-  // Box and Muller give two at a time; an odd one out is dropped.
+  // Box–Muller gives two numbers at a time; the last one of an odd count is dropped.
   let spare: number | null = null;
   for (let i = 0; i < rows; i++) {
     for (let j = 0; j < columns; j++) {
@@ -38,7 +38,7 @@ function fillNormal(weights: Float32Array, tensor: Tensor, scale: number, unifor
 }
 
 function normalPair(uniform: () => number): [number, number] {
-  // 1 − u is above 0, whose logarithm exists.
+  // 1 − u is above 0, so its logarithm exists.
   const radius = Math.sqrt(-2 * Math.log(1 - uniform()));
   const angle = 2 * Math.PI * uniform();
   return [radius * Math.cos(angle), radius * Math.sin(angle)];

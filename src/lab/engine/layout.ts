@@ -2,8 +2,8 @@ import type { ModelShape } from './engine.js';
 import { widthsOf } from './model-shape.js';
 
 /**
- * One tensor as other programs know it: Hugging Face's name and orientation ([out, in] for a matrix), and where its
- * elements lie in the engine's flat vector of weights (and of gradients and moments, which have the same order).
+ * A tensor as other programs know it: Hugging Face's name and orientation ([out, in] for a matrix), and the position
+ * of its elements in the engine's flat vector of weights (and of gradients and moments, which have the same order).
  * Element (i, j) is at `offset + i · strides[0] + j · strides[1]`.
  */
 export type Tensor = {
@@ -13,7 +13,10 @@ export type Tensor = {
   readonly strides: readonly [number] | readonly [number, number];
 };
 
-/** Where the engine's own matrices begin in the flat vector; row-major, [in × out] but for embedding and head. */
+/**
+ * Offsets of the engine's own matrices in the flat vector. Matrices are row-major, [in × out] except for embedding and
+ * head.
+ */
 type Offsets = {
   /** [vocabulary × width] */
   readonly embedding: number;
@@ -29,7 +32,7 @@ type LayerOffsets = {
   readonly attentionNorm: number;
   /** [width × (queries | keys | values)] */
   readonly qkv: number;
-  /** [queries | keys | values]; null: they have no bias. */
+  /** [queries | keys | values]; null when they have no bias. */
   readonly qkvBias: number | null;
   readonly output: number;
   readonly mlpNorm: number;
@@ -60,7 +63,7 @@ export function offsetsOf(shape: ModelShape): Offsets {
   return { embedding, layers, finalNorm, head, size };
 }
 
-/** The size of the flat vector, for a shape of any size: nothing is laid out. */
+/** The size of the flat vector, found without laying it out: the shape may be of any size. */
 export function parameterCount(shape: ModelShape): number {
   const { vocabulary, width, feedForward, layers, tied } = shape;
   const { qkv } = widthsOf(shape);

@@ -42,7 +42,7 @@ export class LlamaEngine implements Engine {
   /**
    * @param kernels A fresh set, used by no other engine.
    * @param shape One that `checkShape` has passed.
-   * @param keptScores Scores of a forward pass that are kept for the way back; others are computed again.
+   * @param keptScores Scores of a forward pass that are kept for the backward pass; others are computed again.
    */
   constructor(kernels: Kernels, shape: ModelShape, keptScores: number = mostScores) {
     this.backend = kernels.backend;
@@ -122,7 +122,7 @@ export class LlamaEngine implements Engine {
     return engine;
   }
 
-  /** The heap goes with the last reference to the engine: nothing is left to do. */
+  /** The heap is garbage-collected with the engine. */
   async dispose(): Promise<void> {}
 
   #read(address: number, into?: Float32Array): Float32Array {

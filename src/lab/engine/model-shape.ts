@@ -2,8 +2,9 @@ import { UserError } from '../../base/user-error.js';
 import type { ModelShape } from './engine.js';
 
 /**
- * Models to begin with. `tiny` is the size at which the memory sweep is run; `micro` is for tests of recipes; `stories` learns
- * the stories of the grammar in a few minutes, and `simplestories-1.25M` is the published model of that name.
+ * Model shapes with a name. `tiny` is the size at which the memory sweep is run; `micro` is for tests of recipes;
+ * `stories` learns the stories of the grammar in a few minutes, and `simplestories-1.25M` is the published model of
+ * that name.
  */
 export const presets = {
   micro: {
@@ -56,11 +57,11 @@ export const presets = {
   },
 } as const satisfies Record<string, ModelShape>;
 
-/** Floats from one row to the next of the matrices that only the shape decides. */
+/** Row strides, in floats, of the matrices that depend on nothing but the shape. */
 export type Widths = {
-  /** Of one head's query, key or value. */
+  /** Width of one head's query, key or value. */
   readonly head: number;
-  /** Of all keys of a row, and of all its values. */
+  /** Width of all keys of a row, and of all its values. */
   readonly kv: number;
   /** A row of queries, keys and values side by side. */
   readonly qkv: number;
@@ -74,7 +75,7 @@ export function widthsOf(shape: ModelShape): Widths {
   return { head, kv, qkv: shape.width + 2 * kv, scores: Math.ceil(shape.vocabulary / 4) * 4 };
 }
 
-/** Throws a UserError that names the first number of the shape the engine cannot work with. */
+/** Throws a UserError that names the first number of the shape that the engine cannot work with. */
 export function checkShape(shape: ModelShape): void {
   const counts = ['vocabulary', 'width', 'layers', 'heads', 'kvHeads', 'feedForward', 'context'] as const;
   for (const key of counts) {

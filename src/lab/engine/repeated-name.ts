@@ -4,7 +4,7 @@ type Open = (Set<string> | null)[];
 /**
  * The first name that an object in this JSON text has twice, or null.
  *
- * `JSON.parse` keeps the last of them and says nothing, and other programs keep the first: a file with such a name means
+ * `JSON.parse` silently keeps the last of them, and other programs keep the first: a file with such a name means
  * different things to different readers. The text must be valid JSON.
  */
 export function repeatedName(json: string): string | null {
@@ -32,7 +32,10 @@ function follow(sign: string, open: Open): void {
   else if (sign === '}' || sign === ']') open.pop();
 }
 
-/** Where the text that begins at this quote is over: after the next quote that no odd number of backslashes precedes. */
+/**
+ * Index after the closing quote of the text that begins at `start`. A quote after an odd number of backslashes does
+ * not close it.
+ */
 function endOfText(json: string, start: number): number {
   for (let quote = json.indexOf('"', start + 1); ; quote = json.indexOf('"', quote + 1)) {
     let backslashes = 0;
@@ -41,7 +44,7 @@ function endOfText(json: string, start: number): number {
   }
 }
 
-/** Whether a colon follows. */
+/** Whether the next character that is not white space is a colon. */
 function isName(json: string, from: number): boolean {
   let at = from;
   while (/^\s$/.test(json[at] ?? '')) at++;

@@ -27,7 +27,7 @@ type Header = {
   readonly metadata: Readonly<Record<string, string>>;
 };
 
-/** What the format allows; a longer header is an attack or a broken file. */
+/** Maximum of the format; a longer header is an attack or a broken file. */
 const longestHeader = 100_000_000;
 /** Bytes before the header, which tell its length. */
 export const lengthBytes = 8;
@@ -97,9 +97,9 @@ export function readSafetensors(bytes: Uint8Array, name = 'This'): Safetensors {
 }
 
 /**
- * How many bytes the header has that follows these first 8.
+ * Length in bytes of the header that follows these first 8 bytes.
  *
- * @param fileBytes Of the whole file.
+ * @param fileBytes Size of the whole file.
  * @param name What an error calls the file.
  * @throws UserError when the file cannot hold such a header.
  */
@@ -116,8 +116,8 @@ export function headerLength(first: Uint8Array, fileBytes: number, name: string)
 }
 
 /**
- * What the file holds. Every byte after the header belongs to exactly one tensor, as the format demands: a file that hides
- * something in a gap, or reads one tensor as two, is refused.
+ * The file's tensors and metadata. Every byte after the header belongs to exactly one tensor, as the format demands: a
+ * file that hides something in a gap, or reads one tensor as two, is refused.
  *
  * @throws UserError
  */
@@ -176,7 +176,7 @@ function checkedEntry(
 ): TensorEntry {
   const [from, to] = data_offsets;
   const count = shape.reduce((product, size) => product * size, 1);
-  // Types that are not read have a size we do not know; their bytes must be there all the same.
+  // The size of types that are not read is unknown; their bytes must be there all the same.
   const size = isReadable(dtype) ? count * decoders[dtype]!.bytes : to - from;
   if (to < from || file.start + to > file.bytes || to - from !== size) {
     throw malformed(

@@ -1,4 +1,4 @@
-/** Two adapters on one model, of which one is kept and the other takes what is to be forgotten (Cloud et al. 2024). */
+/** Two adapters on one model: one is kept, and the other takes what is to be forgotten (Cloud et al. 2024). */
 import { UserError } from '../../base/user-error.js';
 import { didYouMean } from '../../text/nearest.js';
 import { AdaptedEngine } from '../engine/adapters/adapted-engine.js';
@@ -6,11 +6,11 @@ import { allLayers, loraOnAll, type Adapter, type AdapterConfig } from '../engin
 import type { Engine } from '../engine/engine.js';
 import type { RoutingPass } from './service.js';
 
-/** What the two adapters are called, in files too. */
+/** Names of the two adapters, in files too. */
 const adapterNames = { retain: 'retain', forget: 'forget' } as const;
 const { retain, forget } = adapterNames;
 
-/** Ranks of the two adapters; `alpha` is of both, so that the one of lower rank is multiplied by more. */
+/** Ranks of the two adapters. Both have the same `alpha`, so that the one of lower rank has the larger factor. */
 type DualLora = { readonly retain: number; readonly forget: number; readonly alpha: number; readonly stride: number };
 
 /** small-rl's table: r8 is rank 8 for both, r32f4 rank 4 for the forget adapter, h every other layer. */
@@ -35,7 +35,7 @@ export function presetAdapters(name: string): AdapterConfig {
   throw new UserError(`There is no lora_config \`${name}\`.`, didYouMean(name, adapterPresets));
 }
 
-/** Both adapters on all seven projections. Rank 0: that adapter is absent. */
+/** Both adapters on all seven projections. Rank 0 leaves an adapter out. */
 export function dualLora(sizes: DualLora): AdapterConfig {
   const layers = { ...allLayers, stride: sizes.stride };
   return [retain, forget].map((name) => ({ ...loraOnAll(name, sizes[name], sizes.alpha), layers }));
@@ -45,7 +45,7 @@ function dualNet(name: string, count: number): Adapter {
   return { kind: 'mlp', name, neurons: count, layers: allLayers };
 }
 
-/** Which adapters learn from samples that are not flagged: both, or the retain adapter alone. */
+/** The adapters that learn from samples that are not flagged: both, or the retain adapter alone. */
 export const routingModes = ['shared', 'exclusive'] as const;
 export type RoutingMode = (typeof routingModes)[number];
 
@@ -57,26 +57,26 @@ export type Passes = {
 };
 
 /**
- * Gradient routing as a sum of passes over disjoint parts of the batch, in the order of small-rl: what is not flagged, what is
- * flagged, what is ablated. Flagged samples change the forget adapter alone. What is masked is the gradient of parameters: what
- * flows through the other adapter to lower layers flows on.
+ * Gradient routing as a sum of passes over disjoint parts of the batch, in the order of small-rl: samples that are not
+ * flagged, flagged samples, ablated samples. Flagged samples change the forget adapter alone. The mask applies to the
+ * gradient of parameters: derivatives still pass through the other adapter to lower layers.
  */
 export function routingPasses({ good, hack, ablated }: Passes, mode: RoutingMode): RoutingPass[] {
   return [
     { takes: good, trained: mode === 'shared' ? [retain, forget] : [retain], scales: { [forget]: 1 } },
     { takes: hack, trained: [forget], scales: { [forget]: 1 } },
-    // What the forget adapter says is multiplied by 0 here, so its gradient is exactly 0.
+    // The forget adapter's output is multiplied by 0 here, so its gradient is exactly 0.
     { takes: ablated, trained: [retain, forget], scales: { [forget]: 0 } },
   ];
 }
 
-/** A model with some of its adapters: `both`, which of a plain model is all there is, or one of the two alone. */
+/** A model with some of its adapters: `both`, the only mode of a plain model, or one of the two alone. */
 export type Mode = {
   readonly name: 'both' | 'retain_only' | 'forget_only';
   readonly scales: Readonly<Record<string, number>>;
 };
 
-/** The model as it was trained, all its adapters switched on. */
+/** The model as it was trained, with all its adapters at scale 1. */
 export const wholeModel: Mode = { name: 'both', scales: {} };
 const dualModes: readonly Mode[] = [
   { name: 'both', scales: { [retain]: 1, [forget]: 1 } },
@@ -84,7 +84,7 @@ const dualModes: readonly Mode[] = [
   { name: 'forget_only', scales: { [retain]: 0, [forget]: 1 } },
 ];
 
-/** Does something in each mode that the model has. The switches are as they were afterwards, also when it fails. */
+/** Calls `measure` in each mode that the model has. The scales are restored afterwards, also when it fails. */
 export async function inEachMode<T>(engine: Engine, measure: (mode: Mode) => Promise<T>): Promise<T[]> {
   if (!isDual(engine)) return [await measure(wholeModel)];
   return withSwitchesKept(engine, async () => {
@@ -97,7 +97,7 @@ export async function inEachMode<T>(engine: Engine, measure: (mode: Mode) => Pro
   });
 }
 
-/** Does something with the frozen model alone. The switches are as they were afterwards, also when it fails. */
+/** Calls `measure` on the frozen model alone. The scales are restored afterwards, also when it fails. */
 export function withoutAdapters<T>(engine: AdaptedEngine, measure: () => Promise<T>): Promise<T> {
   return withSwitchesKept(engine, async () => {
     await engine.setScales(Object.fromEntries(engine.adapters.map(({ name }) => [name, 0])));

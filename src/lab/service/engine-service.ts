@@ -18,15 +18,15 @@ import {
   type TrainingService,
 } from './service.js';
 
-/** A step that was halved so often moves nothing that single precision would show. */
+/** Halvings of a step after which it moves nothing that single precision would show. */
 const mostHalvings = 20;
 
 /** The four operations on an engine in this process. */
 export class EngineService implements TrainingService {
-  /** For probes, which need more than the four; not while an operation is under way. */
+  /** The engine itself, for probes, which need more than the four operations; unused while an operation runs. */
   readonly engine: Engine;
   #last: Promise<unknown> = Promise.resolve();
-  /** Calls that have no result yet. */
+  /** Calls without a result yet. */
   #waiting = 0;
 
   constructor(engine: Engine) {
@@ -71,7 +71,7 @@ export class EngineService implements TrainingService {
     return this.#inTurn(() => restoreModel(directory, this.engine));
   }
 
-  /** An engine does one thing at a time. */
+  /** Queues the work, since an engine does one thing at a time. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#waiting === 0 ? work() : this.#last.then(work);
     const done = () => void this.#waiting--;
@@ -85,7 +85,7 @@ export class EngineService implements TrainingService {
     return byDatum(datums, logprobs);
   }
 
-  /** The passes one after the other; afterwards all adapters are trained, and switched as they were. */
+  /** Runs the passes one after the other; afterwards all adapters are trained, at their former scales. */
   async #routed(datums: readonly Datum[], loss: Loss, passes: readonly RoutingPass[]): Promise<ForwardBackward> {
     const { engine } = this;
     if (!(engine instanceof AdaptedEngine)) {
@@ -126,7 +126,7 @@ export class EngineService implements TrainingService {
     const gradientNorm = await engine.adam(options);
     let kl = await distance();
     let halvings = 0;
-    // A distance that is not a number is too far.
+    // A KL that is NaN counts as too large.
     while (!(kl <= bound) && halvings < mostHalvings) {
       const end = await engine.weights();
       await engine.loadWeights(start.map((weight, at) => (weight + end[at]!) / 2));
@@ -137,7 +137,7 @@ export class EngineService implements TrainingService {
   }
 }
 
-/** KL(before ‖ after) of all tokens that were said, by the estimator k3. */
+/** KL(before ‖ after) summed over all generated tokens, by the estimator k3. */
 function klOfSample(datums: readonly Datum[], before: readonly Float32Array[], after: readonly Float32Array[]): number {
   let sum = 0;
   datums.forEach(({ weights }, index) => {
@@ -147,7 +147,7 @@ function klOfSample(datums: readonly Datum[], before: readonly Float32Array[], a
   return sum;
 }
 
-/** Neighbours with one prompt are computed together. */
+/** Datums that follow each other with the same prompt are computed together. */
 function groupsOf(datums: readonly Datum[]): PromptGroup[] {
   const groups: { prompt: Int32Array; continuations: Int32Array[] }[] = [];
   for (const { prompt, tokens } of datums) {
@@ -181,7 +181,10 @@ function byDatum(datums: readonly Datum[], logprobs: Float32Array): Float32Array
   return datums.map(({ tokens }) => logprobs.slice(at, (at += tokens.length)));
 }
 
-/** What the policy gives each token of a batch, and where the derivative of the loss by it goes. `at`: of the next datum. */
+/**
+ * The policy's scores of the tokens of a batch, and the arrays for the derivative of the loss by them. `at`: offset of
+ * the next datum.
+ */
 type Scored = {
   readonly logprobs: Float32Array;
   readonly entropies: Float32Array;

@@ -1,4 +1,7 @@
-/** What an objective is asked about one token: log-probabilities, advantage and bounds, with the ratio of a whole sequence where it wants that. */
+/**
+ * Arguments of an objective for one token: log-probabilities, advantage and bounds, with the ratio of a whole sequence
+ * when the objective uses that.
+ */
 import { UserError } from '../../base/user-error.js';
 import type { Clip, Objective } from '../objectives/objectives.js';
 import type { BatchStatistics, Datum } from './service.js';
@@ -9,11 +12,11 @@ type LossTerms = readonly [lp: number, q: number, A: number, clip: Clip | undefi
 /**
  * The terms of each token of a datum.
  *
- * An objective that takes the ratio of the sequence gets as q the log-probability that makes exp(lp − q) the geometric mean of the
- * sequence's token ratios. The gradient by lp is then that of GSPO-token (Zheng et al. 2025, eq. 13): the ratio as a constant, times
- * the token's own derivative.
+ * An objective on the ratio of the sequence gets as q the log-probability that makes exp(lp − q) the geometric mean of
+ * the sequence's token ratios. The gradient by lp is then that of GSPO-token (Zheng et al. 2025, eq. 13): the ratio as
+ * a constant, times the token's own derivative.
  *
- * @param scores Log-probability of each token under the model that learns.
+ * @param scores Log-probability of each token under the model that is trained.
  */
 export function lossTerms(datum: Datum, scores: ArrayLike<number>, objective: Objective): (token: number) => LossTerms {
   const { logprobs, advantages } = datum;
@@ -36,7 +39,10 @@ export function lossOfDatum(datum: Datum, scores: ArrayLike<number>, objective: 
   return sum;
 }
 
-/** 0 where no token is marked, or the policy that learns is the one that sampled. */
+/**
+ * Mean log-ratio of the masked tokens; 0 when there are none, or when the policy that sampled is the one being
+ * trained.
+ */
 function meanLogRatio({ logprobs, ratioMask, weights }: Datum, scores: ArrayLike<number>): number {
   const mask = ratioMask ?? weights;
   let [sum, count] = [0, 0];
@@ -48,7 +54,7 @@ function meanLogRatio({ logprobs, ratioMask, weights }: Datum, scores: ArrayLike
   return count === 0 ? 0 : sum / count;
 }
 
-/** Bounds of one token: where the datum has none, those of the objective. @throws UserError when the objective cuts nothing. */
+/** Bounds of one token: the datum's, or else the objective's. @throws UserError when the objective clips nothing. */
 function clipAt({ clips }: Datum, token: number, { clip, name }: Objective): Clip | undefined {
   if (clips === undefined) return clip;
   if (clip !== undefined) return { low: clips.low?.[token] ?? clip.low, high: clips.high?.[token] ?? clip.high };
@@ -61,7 +67,7 @@ export function addDistance(sums: BatchStatistics, difference: number): void {
   sums.kl2 += difference ** 2 / 2;
 }
 
-/** As TRL counts them: where the objective no longer gains by moving on. */
+/** Counts clipped tokens as TRL does: those whose loss no longer falls when the ratio moves on. */
 export function countClipped(sums: BatchStatistics, ratio: number, A: number, clip: Clip): void {
   if (ratio < clip.low && A < 0) sums.clippedLow++;
   if (ratio > clip.high && A > 0) sums.clippedHigh++;

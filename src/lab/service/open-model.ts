@@ -5,7 +5,7 @@ import { loraOnAll, type AdapterConfig } from '../engine/adapters/config.js';
 import { initialAdapters } from '../engine/adapters/initial-adapters.js';
 import { computedShape } from '../engine/adapters/layout.js';
 import type { Adaptation, PlainModel } from '../engine/adapters/merging.js';
-import { chooseEngine, type EngineChoice, type EngineWish } from '../engine/choose-engine.js';
+import { chooseEngine, type EngineChoice, type EngineRequest } from '../engine/choose-engine.js';
 import { compiledKernels } from '../engine/create-engine.js';
 import type { Engine, ModelShape } from '../engine/engine.js';
 import { initialWeights } from '../engine/initial-weights.js';
@@ -23,42 +23,45 @@ import { EngineService } from './engine-service.js';
 import { memoryTokenizer } from '../text/memory-vocabulary.js';
 import { hasTokensOf, type Tokenizer } from '../text/tokenizer.js';
 
-/** The dense game with 12 bits takes 104 tokens; positions cost nothing until they are used. */
+/**
+ * Positions of a new model. An episode of the multi-step environment with 12 bits takes 104 tokens; positions cost
+ * nothing until they are used.
+ */
 const context = 512;
 
-/** Where a recipe's first weights come from. `resumed` wins: its weights are loaded by whoever resumes. */
+/** The source of a recipe's initial weights. `resumed` wins: the caller that resumes loads its weights. */
 type ModelSource = {
   readonly model_name: string;
   readonly load_checkpoint_path: string | null;
   readonly seed: number;
   readonly engine: EngineChoice;
-  /** Of our kernels; null, the default, leaves their number to the engine. */
+  /** Threads of our kernels; null, the default, lets the engine choose. */
   readonly threads?: number | null;
-  /** With which tokens will be drawn; left out: 1, none. */
+  /** Repetition penalty of the sampling to come; left out: 1, none. */
   readonly repetition_penalty?: number;
   readonly resumed: Resumed | null;
-  /** What a checkpoint of small-rl may not say itself. */
+  /** Settings that a checkpoint of small-rl may lack. */
   readonly hint?: DualHint;
-  /** Adapters to train on the model instead of the model itself; rank 0 or none: no adapters. */
+  /** Rank of fresh LoRA adapters to train instead of the model itself; 0 or left out: none. */
   readonly lora_rank?: number;
   readonly lora_alpha?: number;
-  /** Other fresh adapters, in the place of that LoRA. */
+  /** Other fresh adapters, instead of LoRA. */
   readonly adapters?: AdapterConfig | null;
   /** The vocabulary that the model must know. */
   readonly tokenizer: Tokenizer;
-  /** What of a new model's shape is not as in the preset. */
+  /** Fields of a new model's shape that differ from the preset. */
   readonly fresh?: Partial<ModelShape>;
 };
 
-/** What of the process opening a model needs. */
+/** The parts of the process that opening a model needs. */
 type EngineContext = Pick<ProcessContext, 'log' | 'environment'>;
 
-/** A model that was found: under the path that was given, and where that leads. */
+/** A model that was found. `from`: the path given; `directory`: the directory it leads to. */
 type Opened = { readonly from: string; readonly directory: string; readonly shape: ModelShape };
 
-/** The weights to begin with, and what to say of them, given how many there are and on what they are computed with. */
+/** The initial weights. `words`: a log line about them, given their size and engine. */
 type Start = PlainModel & {
-  /** Those of a run that is resumed. */
+  /** Adapters of a run that is resumed. */
   readonly adapters: AdapterConfig | null;
   readonly words: (size: string) => string | null;
 };
@@ -72,7 +75,7 @@ export async function openService(source: Omit<ModelSource, 'resumed'>, run: Run
   return service;
 }
 
-/** The model that a run began with, in full, to which it may be held. */
+/** The whole model at the start of a run, for a reference model. */
 export async function openReference(source: Omit<ModelSource, 'resumed'>, { context }: Run): Promise<EngineService> {
   const plain = { ...source, lora_rank: 0, adapters: null, resumed: null };
   const quiet = { ...context, log: (line: string) => context.log(`reference: ${line}`) };
@@ -80,10 +83,10 @@ export async function openReference(source: Omit<ModelSource, 'resumed'>, { cont
 }
 
 /**
- * An engine with the weights of a checkpoint (not its optimizer), or with random ones. Adapters of a checkpoint are merged
- * into its weights, unless it is the run's own; those of a rank that is asked for are fresh.
+ * An engine with the weights of a checkpoint (not its optimizer), or with random ones. Adapters of a checkpoint are
+ * merged into its weights, unless they are the run's own; adapters of a requested rank are fresh.
  *
- * @param run Where to record what computes; left out by whoever keeps no run.
+ * @param run Where to record the engine; left out when no run is kept.
  */
 export async function openModel(
   source: ModelSource,
@@ -94,7 +97,7 @@ export async function openModel(
   const start = from === null ? freshModel(source, engineContext.log) : await storedModel(from, source);
   const adapters = start.adapters ?? adaptersOf(source);
   const computed = adapters === null ? start.shape : computedShape(start.shape, adapters);
-  const engine = await openEngine(computed, wishOf(source, run), engineContext, run);
+  const engine = await openEngine(computed, engineRequest(source, run), engineContext, run);
   const words = start.words(`${parameterCount(start.shape)} parameters, ${engine.backend}`);
   if (words !== null) engineContext.log(words);
   if (adapters === null) {
@@ -104,12 +107,15 @@ export async function openModel(
   return adapt(engine, { ...start, adapters }, source.seed, engineContext.log);
 }
 
-function wishOf({ engine, threads = null, repetition_penalty: penalty = 1, resumed }: ModelSource, run?: RunDirectory) {
+function engineRequest(
+  { engine, threads = null, repetition_penalty: penalty = 1, resumed }: ModelSource,
+  run?: RunDirectory,
+) {
   const began = resumed === null || run === undefined ? null : recordedEngine(run);
   return { engine, threads, penalizes: penalty !== 1, began };
 }
 
-/** @throws UserError when they could change nothing. */
+/** @throws UserError when the adapters could change nothing. */
 function adaptersOf({
   adapters = null,
   lora_rank: rank = 0,
@@ -120,7 +126,7 @@ function adaptersOf({
   return [loraOnAll('lora', rank, alpha)];
 }
 
-/** Fresh adapters; whoever resumes gives them the numbers that were saved. */
+/** Adds fresh adapters; a caller that resumes then loads the saved ones. */
 async function adapt(
   engine: Engine,
   { shape, weights, adapters }: Adaptation,
@@ -139,7 +145,7 @@ async function adapt(
 
 async function storedModel(from: string, { resumed, tokenizer, hint }: ModelSource): Promise<Start> {
   const directory = findModel(from);
-  // A run goes on with its own adapters on the same frozen weights.
+  // A run resumes with its own adapters on the same frozen weights.
   const saved = resumed === null ? null : readModel(directory, hint);
   const { shape, weights } = saved ?? (await readMerged(directory));
   checkVocabulary({ from, directory, shape }, tokenizer);
@@ -149,24 +155,24 @@ async function storedModel(from: string, { resumed, tokenizer, hint }: ModelSour
 
 async function openEngine(
   shape: ModelShape,
-  wish: EngineWish,
+  request: EngineRequest,
   engineContext: EngineContext,
   run: RunDirectory | undefined,
 ): Promise<Engine> {
-  const { engine, on, why, threads } = await chooseEngine(shape, wish, engineContext);
+  const { engine, on, why, threads } = await chooseEngine(shape, request, engineContext);
   engineContext.log(`engine: ${on} · ${why}`);
   if (run !== undefined) recordEngine(run, { engine: engine.backend, on, why, threads });
   return engine;
 }
 
-/** A model's name may be the directory it lies in. */
+/** A model's name may be a directory. */
 export function directoryIn(name: string): string | null {
   const isDirectory =
     !Object.hasOwn(presets, name) && statSync(name, { throwIfNoEntry: false })?.isDirectory() === true;
   return isDirectory ? name : null;
 }
 
-/** @throws UserError when the model does not have the tokens that are needed. */
+/** @throws UserError when the model lacks tokens of the tokenizer. */
 function checkVocabulary({ from, directory, shape }: Opened, needed: Tokenizer): void {
   const fix = 'Load a model that memrl made, for example by memrl warmup; `memrl model PATH` says what a model is.';
   const name = `the ${needed.kind} vocabulary`;
@@ -174,7 +180,7 @@ function checkVocabulary({ from, directory, shape }: Opened, needed: Tokenizer):
     const problem = `The model in ${from} knows ${shape.vocabulary} tokens, and ${name} has ${needed.size}.`;
     throw new UserError(problem, fix);
   }
-  // Our own checkpoints that hold none are of the memory games.
+  // Our own checkpoints without a tokenizer are of the memory games.
   const tokenizer = loadTokenizer(directory) ?? (isOwn(directory) ? memoryTokenizer : null);
   if (tokenizer !== null && hasTokensOf(tokenizer, needed)) return;
   const has =
@@ -193,10 +199,13 @@ function freshModel({ model_name: name, seed, fresh }: ModelSource, log: (line: 
   return { shape, weights, adapters: null, words };
 }
 
-/** A tokenizer as it lies in a model's directory: opened, and the texts of its files by their names. */
+/** A tokenizer from a model's directory, and the texts of its files by name. */
 type FoundTokenizer = { readonly tokenizer: Tokenizer; readonly files: ReadonlyMap<string, string> };
 
-/** That of a model that writes texts. @throws UserError when it has none, or one without a token that ends a text. */
+/**
+ * The tokenizer of a model that writes texts.
+ * @throws UserError when it has none, or one without a token that ends a text.
+ */
 export function textTokenizer(model: string): FoundTokenizer {
   if (model === '') {
     throw new UserError(
@@ -217,7 +226,7 @@ export function textTokenizer(model: string): FoundTokenizer {
   return { tokenizer, files };
 }
 
-/** @throws UserError when a prompt and what follows it are longer than the model's context. */
+/** @throws UserError when prompt and completion together are longer than the model's context. */
 export function requireRoom({ shape }: Pick<Engine, 'shape'>, prompt: number, completion: number): void {
   if (prompt + completion <= shape.context) return;
   throw new UserError(

@@ -1,30 +1,36 @@
 /**
- * The four operations that training consists of, in the words that Tinker made common: sample, forward_backward, optim_step, save.
+ * The four operations of training, by Tinker's names: sample, forward_backward, optim_step, save.
  *
- * Calls on one model are carried out in the order in which they were made, whether or not they are awaited; each promise
- * resolves when its result is there. Everything but what is marked "in this process" can travel over HTTP.
+ * Calls on one model are carried out in the order in which they were made, whether or not they are awaited; each
+ * promise resolves when its result is there. Everything not marked "in this process" can travel over HTTP.
  */
 import type { AdamOptions, Generated, Sampling, SeededPrompt } from '../engine/engine.js';
 import type { Objective, Pull } from '../objectives/objectives.js';
 import type { Rng } from '../rng.js';
 
-/** A sequence to learn from. Arrays but `prompt` have an entry for each token after the prompt. */
+/** A sequence to train on. Arrays but `prompt` have an entry for each token after the prompt. */
 export type Datum = {
-  /** At least one token; nothing of it is learnt. Neighbours that share the array are computed together. */
+  /** At least one token; none of them is trained. Neighbouring datums that share the array are computed together. */
   readonly prompt: Int32Array;
-  /** At least one. */
+  /** At least one token. */
   readonly tokens: Int32Array;
-  /** Of each token in the loss; 0 where the policy did not speak. */
+  /** Weight of each token in the loss; 0 for tokens that the policy did not generate. */
   readonly weights: ArrayLike<number>;
-  /** Zeros where it is left out. */
+  /** Zeros by default. */
   readonly advantages?: ArrayLike<number> | undefined;
-  /** Log-probability with which each token was sampled. Left out: by the very policy that learns, so that the ratio is 1. */
+  /**
+   * Log-probability of each token when it was sampled. Left out when the policy that sampled is the one being trained:
+   * the ratio is then 1.
+   */
   readonly logprobs?: ArrayLike<number> | undefined;
-  /** Bounds of each token's ratio, in the place of the objective's. */
+  /** Bounds of each token's ratio, instead of the objective's. */
   readonly clips?: { readonly low?: ArrayLike<number>; readonly high?: ArrayLike<number> } | undefined;
-  /** Tokens other than 0 make up the ratio of the sequence, for an objective that takes it. Left out: the tokens with a weight. */
+  /**
+   * Tokens with a number other than 0 make up the ratio of the sequence, for an objective that uses it. Default: the
+   * tokens with a weight.
+   */
   readonly ratioMask?: ArrayLike<number> | undefined;
-  /** Log-probability under a reference model, to which the loss may pull. In this process. */
+  /** Log-probability under a reference model, for the KL term of the loss. In this process. */
   readonly reference?: ArrayLike<number> | undefined;
 };
 
@@ -35,25 +41,26 @@ export type Loss = {
   readonly divisor?: number;
   /** Softmax temperature of the policy. Default 1. */
   readonly temperature?: number;
-  /** Pull of each token towards the reference. In this process. */
+  /** KL term of each token towards the reference. In this process. */
   readonly pull?: { readonly estimator: Pull; readonly coefficient: number } | null;
   /** Bonus per nat of entropy of each token. In this process. */
   readonly entropyCoefficient?: number;
 };
 
-/** A part of the batch, and what learns from it. In this process, on a model with adapters. */
+/** A part of the batch, and the adapters that learn from it. In this process, on a model with adapters. */
 export type RoutingPass = {
-  /** One entry for each datum. */
+  /** Has one entry for each datum. */
   readonly takes: readonly boolean[];
   /** Names of the adapters that learn. */
   readonly trained: readonly string[];
-  /** Switches of adapters in the meantime, by name. */
+  /** Scales of adapters during the pass, by name. */
   readonly scales: Readonly<Record<string, number>>;
 };
 
 /**
- * Sums over the tokens with a weight: the loss with its weights, everything else without. `kl1`, `kl2`: of the sampler's log-probability less the
- * policy's, and of half its square. `pull`: of the estimate of the distance to the reference. `clippedLow`, `clippedHigh`: how many the objective cut.
+ * Sums over the tokens with a weight; the loss is weighted, the others are not. `kl1`, `kl2`: of the sampler's
+ * log-probability less the policy's, and of half its square. `pull`: of the estimate of the KL to the reference.
+ * `clippedLow`, `clippedHigh`: number of clipped tokens.
  */
 export type BatchStatistics = {
   loss: number;
@@ -66,7 +73,7 @@ export type BatchStatistics = {
   clippedHigh: number;
 };
 
-/** What `forwardBackward` computed. `logprobs`: of each token of each datum, before anything is learnt from it. */
+/** Result of `forwardBackward`. `logprobs`: log-probability of each token of each datum, before the optimizer step. */
 export type ForwardBackward = BatchStatistics & { readonly logprobs: readonly Float32Array[] };
 
 export type SampleRequest = {
@@ -76,27 +83,30 @@ export type SampleRequest = {
   readonly stream?: Rng | undefined;
 };
 
-/** An optimizer step may be held back: halved until the policy has moved by no more than `bound` (nats a datum) on `datums`. */
+/**
+ * Bound of an optimizer step: it is halved until the policy has moved by no more than `bound` (nats a datum) on
+ * `datums`.
+ */
 export type StepBound = { readonly datums: readonly Datum[]; readonly temperature: number; readonly bound: number };
 
-/** `kl`: how far a bounded step went in the end, nats a datum. `halvings`: how often it was halved for that. */
+/** `kl`: distance of a bounded step in the end, nats a datum. `halvings`: how often the step was halved. */
 export type StepTaken = {
-  /** L2 norm before it was clipped; null: the service does not say. */
+  /** L2 norm before clipping; null when the service does not report it. */
   readonly gradientNorm: number | null;
   readonly bounded: { readonly kl: number; readonly halvings: number } | null;
 };
 
 export type TrainingService = {
-  /** Continues each prompt. What prompts have in common, and what an earlier call said, is not computed again. */
+  /** Continues each prompt. Common prefixes, and sequences of an earlier call, are not computed again. */
   sample(request: SampleRequest): Promise<readonly Generated[]>;
-  /** Log-probability of each token of each datum; learns nothing. */
+  /** Log-probability of each token of each datum, without a gradient. */
   forward(datums: readonly Datum[], options?: { readonly temperature?: number }): Promise<Float32Array[]>;
   /**
-   * The weights as they are now, to sample from while they are trained on. Left out: there is one set of weights, and what is being
-   * played must end before they change.
+   * A copy of the present weights to sample from while training continues. Left out when there is one set of weights:
+   * sampling must then end before they change.
    */
   snapshot?(): Pick<TrainingService, 'sample'>;
-  /** Adds to the gradient, which sums up until the next `optimStep`. */
+  /** Adds to the gradient, which accumulates until the next `optimStep`. */
   forwardBackward(
     datums: readonly Datum[],
     loss: Loss,
@@ -106,7 +116,7 @@ export type TrainingService = {
   optimStep(options: AdamOptions, bound?: StepBound | null): Promise<StepTaken>;
   /** All numbers that are trained. In this process. */
   weights?(): Promise<Float32Array>;
-  /** Writes weights and optimizer into a directory that exists. */
+  /** Writes weights and optimizer state into an existing directory. */
   saveState(directory: string): Promise<void>;
   loadState(directory: string): Promise<void>;
 };

@@ -23,21 +23,21 @@ import { adapterLayout } from './layout.js';
 import { Merging, strengthsOf, type Adaptation, type PlainModel, type Strengths } from './merging.js';
 
 /**
- * A frozen model with adapters. What an engine says of weights, gradient, optimizer and parameter groups is here said of the
+ * A frozen model with adapters. Weights, gradient, optimizer and parameter groups of this engine are those of the
  * adapters' parameters alone; `tensors` names them. The model itself never changes.
  *
- * It is computed by another engine, whose weights are those of the model with the adapters merged into them.
+ * Another engine computes it: its weights are those of the model with the adapters merged into them.
  */
 export class AdaptedEngine implements Engine {
   readonly backend: string;
-  /** Of the model, without adapters. */
+  /** Shape of the model without adapters. */
   readonly shape: ModelShape;
   readonly parameterCount: number;
   readonly adapters: AdapterConfig;
   readonly tensors: readonly Tensor[];
   readonly #engine: Engine;
   readonly #kernels: Kernels;
-  /** Room for a direction, once there was one. */
+  /** Address of a scratch vector for directions; null until one is needed. */
   #scratch: number | null = null;
   readonly #merging: Merging;
   readonly #optimizer: Optimizer;
@@ -46,7 +46,7 @@ export class AdaptedEngine implements Engine {
   readonly #v: number;
   #scales: readonly number[];
   #isTrained: readonly boolean[];
-  /** Whether the engine holds a gradient that the adapters' does not contain yet. */
+  /** Whether the engine holds a gradient that has not been added to the adapters' gradient yet. */
   #isPending = false;
 
   private constructor(engine: Engine, kernels: Kernels, adaptation: Adaptation) {
@@ -63,7 +63,7 @@ export class AdaptedEngine implements Engine {
     const { count, parameters: weights, gradient } = this.#merging;
     const [m, v] = [kernels.heap.allocate(count), kernels.heap.allocate(count)];
     [this.#m, this.#v] = [m, v];
-    // Whole rows, so that the vector loops may do so many at a time.
+    // Rows are whole, so that the vector loops may do so many at a time.
     const rows = adapterLayout(paddedShape(shape), adapters).tensors;
     const parameters = { count, weights, gradient, m, v, changed: () => {} };
     this.#optimizer = new Optimizer({ kernels, tensors: rows, parameters });
@@ -72,9 +72,9 @@ export class AdaptedEngine implements Engine {
   }
 
   /**
-   * All parameters are zero until `loadWeights` (see `initialAdapters`): the model is the frozen one.
+   * All parameters are zero until `loadWeights` (see `initialAdapters`): the adapted model equals the frozen one.
    *
-   * @param engine Is from now on this one's. Its shape is `computedShape`; its weights are replaced.
+   * @param engine Belongs to this engine from now on. Its shape is `computedShape`; its weights are replaced.
    * @param kernels A fresh set, used by no other engine.
    */
   static async on(engine: Engine, kernels: Kernels, adaptation: Adaptation): Promise<AdaptedEngine> {
@@ -83,12 +83,12 @@ export class AdaptedEngine implements Engine {
     return adapted;
   }
 
-  /** s of each adapter, by its name. */
+  /** Scale s of each adapter, by its name. */
   get scales(): Readonly<Record<string, number>> {
     return Object.fromEntries(this.adapters.map(({ name }, index) => [name, this.#scales[index]!]));
   }
 
-  /** Sets s of the adapters that are named. The weights change with it: what `forward` kept is lost. */
+  /** Sets the scale s of the adapters named. The weights change with it, so what `forward` kept is lost. */
   async setScales(scales: Readonly<Record<string, number>>): Promise<void> {
     for (const name of Object.keys(scales)) this.#indexOf(name);
     const next = this.adapters.map(({ name }, index) => scales[name] ?? this.#scales[index]!);
@@ -99,8 +99,8 @@ export class AdaptedEngine implements Engine {
   }
 
   /**
-   * From now on `backward` adds to the gradient of these adapters only: the others' keeps what it has, and what flows through
-   * them to lower layers flows on. null: all.
+   * Restricts `backward` to the gradient of these adapters; null trains all. The gradient of the others stays as it
+   * is, and derivatives still pass through them to lower layers.
    */
   async setTrained(names: readonly string[] | null): Promise<void> {
     const chosen = names?.map((name) => this.#indexOf(name));
@@ -113,7 +113,7 @@ export class AdaptedEngine implements Engine {
     return this.#merging.frozen();
   }
 
-  /** The plain model that this one amounts to at its present scales; with neurons of adapters, a wider one. */
+  /** The plain model with the adapters merged at their present scales. Adapters with neurons make it wider. */
   merged(): PlainModel {
     return this.#merging.plain(this.#strengths());
   }
@@ -185,7 +185,7 @@ export class AdaptedEngine implements Engine {
     this.#optimizer.step = step;
   }
 
-  /** With the same adapters, scales and weights; all of its adapters are trained. */
+  /** A copy with the same adapters, scales and weights; all of its adapters are trained. */
   async clone(): Promise<AdaptedEngine> {
     const [engine, kernels] = [await this.#engine.clone(), await this.#kernels.fresh()];
     const copy = await AdaptedEngine.on(engine, kernels, { ...this, weights: this.frozenWeights() });
@@ -206,7 +206,7 @@ export class AdaptedEngine implements Engine {
     await this.#engine.loadWeights(this.#merging.merged(this.#strengths()));
   }
 
-  /** Writes the engine's gradient out to the adapters, while weights and scales are still those it was computed with. */
+  /** Adds the engine's gradient to that of the adapters. Must run before weights or scales change. */
   async #takeGradient(): Promise<void> {
     if (!this.#isPending) return;
     await this.#engine.gradient(this.#merging.dense);

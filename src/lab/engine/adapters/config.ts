@@ -6,10 +6,10 @@ import type { ModelShape } from '../engine.js';
 export const projections = ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj'] as const;
 export type Projection = (typeof projections)[number];
 
-/** What LoRA can adapt: those, and the head, which of a tied model is then a matrix of its own. */
+/** The targets of LoRA: the projections, and the head, which is then untied from the embedding. */
 const loraTargets = [...projections, 'lm_head'] as const;
 
-/** Of L layers those from ⌊L · start⌋ up to, and without, ⌊L · end⌋, every `stride`-th. */
+/** A range of layers: of L layers, those from ⌊L · start⌋ up to but excluding ⌊L · end⌋, every `stride`-th. */
 const Layers = z.strictObject({
   start: z.number().min(0).max(1),
   end: z.number().min(0).max(1),
@@ -19,8 +19,8 @@ const Layers = z.strictObject({
 const Name = z.string().regex(/^[a-z][a-z0-9_-]*$/, 'use small letters, digits, - and _');
 
 /**
- * Low-rank adaptation (Hu et al. 2021): beside a frozen W [out × in] stands s · alpha/rank · B·A, with A [rank × in] and
- * B [out × rank]. Rank 0 is no adapter. `s` is a switch of the engine, 1 unless it is set.
+ * Low-rank adaptation (Hu et al. 2021): s · alpha/rank · B·A is added to a frozen W [out × in], with A [rank × in] and
+ * B [out × rank]. Rank 0 means no adapter. `s` is a scale of the engine, 1 unless it is set.
  */
 const Lora = z.strictObject({
   kind: z.literal('lora'),
@@ -32,14 +32,17 @@ const Lora = z.strictObject({
 });
 
 /**
- * A small SwiGLU net beside the frozen one: s · D(silu(G x) ⊙ U x) is added to what it gives, with G and U
- * [neurons × width] and D [width × neurons]. No neurons are no adapter.
+ * A small SwiGLU net beside the frozen one: s · D(silu(G x) ⊙ U x) is added to its output, with G and U [neurons ×
+ * width] and D [width × neurons]. 0 neurons mean no adapter.
  */
 const Mlp = z.strictObject({ kind: z.literal('mlp'), name: Name, neurons: z.int().min(0), layers: Layers });
 
 const Adapter = z.discriminatedUnion('kind', [Lora, Mlp]);
 
-/** What is to be known of adapters besides their numbers. Nothing has a default: a file that leaves something out is refused. */
+/**
+ * Settings of adapters that are stored beside their weights. Nothing has a default: a file that leaves something out
+ * is refused.
+ */
 export const AdapterConfig = z
   .array(Adapter)
   .nonempty()
@@ -57,7 +60,7 @@ export function loraOnAll(name: string, rank: number, alpha: number): Lora {
   return { kind: 'lora', name, rank, alpha, layers: allLayers, targets: [...projections] };
 }
 
-/** @throws UserError that names what is wrong, and where it was read. */
+/** @throws UserError that names the wrong value, and where it was read. */
 export function readAdapterConfig(value: unknown, where: string): AdapterConfig {
   const read = AdapterConfig.safeParse(value);
   if (read.success) return read.data;
@@ -68,7 +71,7 @@ export function readAdapterConfig(value: unknown, where: string): AdapterConfig 
   );
 }
 
-/** Indices of the layers that the adapter is in. */
+/** Indices of the layers that have the adapter. */
 export function layersOf({ layers: count }: Pick<ModelShape, 'layers'>, { layers }: Adapter): number[] {
   const [first, end] = [Math.floor(count * layers.start), Math.floor(count * layers.end)];
   return Array.from({ length: count }, (_, index) => index).filter(
@@ -76,7 +79,7 @@ export function layersOf({ layers: count }: Pick<ModelShape, 'layers'>, { layers
   );
 }
 
-/** What the adapter's output is multiplied by, besides its switch. */
+/** Factor of the adapter's output, besides its scale s. */
 export function strengthOf(adapter: Adapter): number {
   return adapter.kind === 'lora' ? adapter.alpha / adapter.rank : 1;
 }

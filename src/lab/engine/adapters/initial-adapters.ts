@@ -3,8 +3,8 @@ import type { AdapterConfig } from './config.js';
 import { adapterLayout, placesOf } from './layout.js';
 
 /**
- * Fresh adapters as one flat vector, with which the model is the frozen one: what comes in (A; G and U) is uniform in
- * ±1/√inputs, Kaiming's rule with a = √5, and what goes out (B; D) is 0.
+ * Fresh adapters as one flat vector, with which the model equals the frozen one: input matrices (A; G and U) are
+ * uniform in ±1/√inputs, Kaiming's rule with a = √5, and output matrices (B; D) are 0.
  *
  * @param uniform A stream of numbers in [0, 1); one is drawn for each number that is not 0, tensor by tensor.
  */

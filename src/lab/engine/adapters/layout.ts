@@ -12,36 +12,36 @@ import {
   type Projection,
 } from './config.js';
 
-/** One adapter's A [rank × inputs] and Bᵀ [rank × outputs] for a projection, whose own matrix is [inputs × outputs]. */
+/** An adapter's A [rank × inputs] and Bᵀ [rank × outputs] for a projection, whose own matrix is [inputs × outputs]. */
 export type Block = {
   /** Index of the adapter. */
   readonly adapter: number;
   readonly rank: number;
   readonly inputs: number;
   readonly outputs: number;
-  /** Where the rows of A, and of Bᵀ, begin among the parameters, and floats from one to the next. */
+  /** Offsets of A and of Bᵀ among the parameters, and their row strides, in floats. */
   readonly a: number;
   readonly aRow: number;
   readonly b: number;
   readonly bRow: number;
-  /** The same of the projection in the flat vector of the model that is computed with. */
+  /** Offset and row stride of the projection in the flat vector of the computed model. */
   readonly matrix: number;
   readonly matrixRow: number;
 };
 
-/** Neurons that stand beside those of a layer: G and U [count × width], D transposed [count × width]. */
+/** Neurons added to a layer: G and U [count × width], D transposed [count × width]. */
 export type Neurons = {
   readonly adapter: number;
   readonly layer: number;
   readonly count: number;
-  /** The first of them among the neurons of the layer. */
+  /** Index of the first one among the layer's neurons. */
   readonly first: number;
   readonly gate: number;
   readonly up: number;
   readonly down: number;
 };
 
-/** Where everything lies among the adapters' parameters, one flat vector. */
+/** Offsets of everything in the flat vector of the adapters' parameters. */
 type AdapterLayout = {
   readonly tensors: readonly Tensor[];
   readonly blocks: readonly Block[];
@@ -50,8 +50,8 @@ type AdapterLayout = {
 };
 
 /**
- * The plain model that a model with adapters amounts to: neurons of adapters are neurons of the layer, and LoRA changes
- * nothing but weights. A head with LoRA is no longer the embedding.
+ * The plain model that a model with adapters can be merged into: neurons of adapters are neurons of the layer, and
+ * LoRA changes nothing but weights. A head with LoRA is no longer the embedding.
  */
 export function mergedShape(shape: ModelShape, adapters: AdapterConfig): ModelShape {
   const more = adapters.reduce((sum, adapter) => sum + (adapter.kind === 'mlp' ? adapter.neurons : 0), 0);
@@ -63,16 +63,15 @@ function adaptsHead(adapter: Adapter): adapter is Lora {
   return adapter.kind === 'lora' && adapter.rank > 0 && adapter.targets.includes('lm_head');
 }
 
-/** Shape of the model that is computed with: `mergedShape`, filled up as the kernels want it. */
+/** Shape of the model that the kernels compute: `mergedShape`, padded. */
 export function computedShape(shape: ModelShape, adapters: AdapterConfig): ModelShape {
   return paddedShape(mergedShape(shape, adapters));
 }
 
 /**
- * Adapter by adapter, layer by layer, projection by projection; an adapter's head after its layers.
+ * Lays out adapter by adapter, layer by layer, projection by projection; an adapter's head follows its layers.
  *
- * @param stored The shape itself, or the one with its feed-forward layer filled up: then rows of the parameters are, too,
- *   as the kernels want them.
+ * @param stored The shape itself, or its padded shape: the rows of the parameters are then padded as well.
  */
 export function adapterLayout(shape: ModelShape, adapters: AdapterConfig, stored = shape): AdapterLayout {
   const vector = new Vector();
@@ -97,12 +96,12 @@ export function adapterLayout(shape: ModelShape, adapters: AdapterConfig, stored
   return { tensors: vector.tensors, blocks, neurons, size: vector.size };
 }
 
-/** A flat vector that is handed out from its beginning. */
+/** A flat vector that is allocated from its beginning. */
 class Vector {
   readonly tensors: Tensor[] = [];
   size = 0;
 
-  /** @returns where a matrix of so many rows begins. Each takes `row` floats, of which `length` are the tensor's. */
+  /** @returns The offset of a matrix of so many rows. Each takes `row` floats, of which `length` are the tensor's. */
   takeRows(name: string, { rows, length, row }: Rows): number {
     this.tensors.push({ name, offset: this.size, shape: [rows, length], strides: [row, 1] });
     return this.#take(rows * row);
@@ -174,7 +173,7 @@ function projectionSizes(shape: ModelShape): Record<Projection, Sizes> {
   };
 }
 
-/** Where a projection's columns begin in the matrix that holds them, and how long the rows of that are. */
+/** Offset and row stride of a projection's columns in the matrix that holds them. */
 function placeOf(shape: ModelShape, layer: number, target: Projection): Pick<Block, 'matrix' | 'matrixRow'> {
   const { width, feedForward } = shape;
   const { kv, qkv } = widthsOf(shape);
@@ -200,7 +199,7 @@ export function* placesOf({ shape, offset, strides }: Tensor): Generator<number>
   for (let i = 0; i < rows; i++) for (let j = 0; j < columns; j++) yield offset + i * row + j * column;
 }
 
-/** Where the numbers of tensors lie when the rows of the same tensors are longer. */
+/** Maps the numbers of tensors to the same tensors with longer rows. */
 export function rowStretches(tensors: readonly Tensor[], stored: readonly Tensor[]): Stretch[] {
   const all: Stretch[] = [];
   tensors.forEach((tensor, index) => {

@@ -20,39 +20,40 @@ type Factors = Block & {
   readonly toA: number;
 };
 
-/** A model without adapters: weights as `layout(shape)` has them. */
+/** A model without adapters: weights as `layout(shape)` orders them. */
 export type PlainModel = { readonly shape: ModelShape; readonly weights: Float32Array };
 
-/** A frozen model, and what adapters are on it. */
+/** A frozen model and the configuration of its adapters. */
 export type Adaptation = PlainModel & { readonly adapters: AdapterConfig };
 
-/** What an adapter's output is multiplied by, c = s · alpha/rank, by the adapter's index. */
+/** Factor c = s · alpha/rank of each adapter's output, by the adapter's index. */
 export type Strengths = readonly number[];
 
 /**
- * Adapters written into the weights, W + Σ c·B·A, and the derivative by these written out to the adapters: dB = c · dW Aᵀ and
- * dA = c · Bᵀ dW. Neurons of adapters are further neurons of the layer. So every pass is that of a plain model, whatever
- * computes it; a rank costs something once for each change of the weights.
+ * Adapters merged into the weights, W + Σ c·B·A, and the derivative by the merged weights passed on to the adapters:
+ * dB = c · dW Aᵀ and dA = c · Bᵀ dW. Neurons of adapters are further neurons of the layer. So every pass is that of a
+ * plain model, whichever engine computes it; adapters cost time once for each change of the weights.
  *
- * The other way, products of low rank beside W in every pass, spares dW, and costs two products more for each matrix and
- * decoded token, and a second path through every engine. Measured (one core, busy machine): with 1.25M parameters and 4,000
- * rows its gain is 2 to 5 % of a step up to rank 8, and a loss at rank 32. In the memory game, whose step takes a
- * millisecond, it would gain more: there a step takes 1.1 times that of full training at rank 1, and 1.3 times at rank 8.
+ * The alternative, products of low rank beside W in every pass, saves dW, and costs two more products for each matrix
+ * and decoded token, and a second path through every engine. Measured (one core, busy machine): with 1.25M parameters
+ * and 4,000 rows its gain is 2 to 5 % of a step up to rank 8, and a loss at rank 32. In the memory game, whose step
+ * takes a millisecond, it would gain more: there a step takes 1.1 times that of full training at rank 1, and 1.3 times
+ * at rank 8.
  */
 export class Merging {
-  /** Numbers of the adapters' parameters on the heap, where rows are filled up, and their addresses. */
+  /** Numbers of the adapters' parameters on the heap, padding of rows included, and their addresses. */
   readonly count: number;
   readonly parameters: number;
   readonly gradient: number;
   readonly #kernels: Kernels;
   readonly #shape: ModelShape;
   readonly #adapters: AdapterConfig;
-  /** Of the parameters as `adapterLayout` has them. */
+  /** Length of the parameters without padding, as `adapterLayout` orders them. */
   readonly #length: number;
-  /** The parameters among those on the heap, and the frozen weights among those that are computed with. */
+  /** Maps of the parameters to the heap, and of the frozen weights to the computed weights. */
   readonly #own: readonly Stretch[];
   readonly #frozen: readonly Stretch[];
-  /** The frozen weights in the shape that is computed with. */
+  /** The frozen weights in the computed shape. */
   readonly #base: number;
   readonly #baseCount: number;
   readonly #computed: ModelShape;
@@ -90,7 +91,7 @@ export class Merging {
     this.#put('weights', weights, { at: this.#base, parts: this.#frozen, length: offsetsOf(shape).size });
   }
 
-  /** Numbers of the parameters, or of what is as long, at this address, without what fills up rows. */
+  /** The numbers at this address that are parameters (or gradient, or moments), without the padding of rows. */
   read(at: number, into?: Float32Array): Float32Array {
     return this.#get({ at, parts: this.#own }, into ?? this.#kernels.heap.floats(this.#length));
   }
@@ -105,7 +106,7 @@ export class Merging {
     return this.#get({ at: this.#base, parts: this.#frozen }, this.#kernels.heap.floats(offsetsOf(this.#shape).size));
   }
 
-  /** The plain model that the adapters make of the frozen one; with neurons of theirs, a wider one. */
+  /** The frozen model with the adapters merged. Adapters with neurons make it wider. */
   plain(strengths: Strengths): PlainModel {
     const shape = mergedShape(this.#shape, this.#adapters);
     const computed = this.merged(strengths);
@@ -114,7 +115,7 @@ export class Merging {
     return { shape, weights };
   }
 
-  /** The weights with the adapters in them; a view of the heap, which the next call overwrites. */
+  /** The merged weights: a view of the heap, which the next call overwrites. */
   merged(strengths: Strengths): Float32Array {
     const kernels = this.#kernels;
     kernels.copy(this.#baseCount, this.#base, this.#merged);
@@ -128,16 +129,16 @@ export class Merging {
     return f32.subarray(this.#merged / 4, this.#merged / 4 + this.#baseCount);
   }
 
-  /** Where the derivative by the merged weights is to be put: a view of the heap. */
+  /** View of the heap to which the caller writes the derivative by the merged weights. */
   get dense(): Float32Array {
     return this.#kernels.heap.f32.subarray(this.#dense / 4, this.#dense / 4 + this.#baseCount);
   }
 
   /**
-   * Adds what `dense` says to the adapters' gradient.
+   * Adds the derivative in `dense` to the adapters' gradient.
    *
-   * @param strengths Those that `merged` was given last, with whose weights the derivative was computed.
-   * @param isTrained Whether the adapter of this index takes part.
+   * @param strengths Those of the last call of `merged`, with whose weights the derivative was computed.
+   * @param isTrained Whether the adapter of this index is trained.
    */
   addGradient(strengths: Strengths, isTrained: (adapter: number) => boolean): void {
     for (const factors of this.#factors) {
@@ -209,7 +210,7 @@ export class Merging {
     const { f32 } = kernels.heap;
     const result = this.#result / 4;
     kernels.gemm(records.toB, rank, this.parameters + a * 4, this.#result, 0);
-    // What fills up a row has no part in the model, whatever lies beside the projection.
+    // The padding of a row takes no part in the model, whatever lies beside the projection.
     for (let k = 0; k < rank; k++) f32.fill(0, result + k * bRow + outputs, result + (k + 1) * bRow);
     kernels.addScaled(rank * bRow, strength, this.#result, this.gradient + b * 4);
     kernels.packColumns(outputs, rank, records.right, bRow, records.panels);
@@ -241,7 +242,9 @@ export class Merging {
     });
   }
 
-  /** Where each of the neurons' weights stands among their own, and in the layer's two matrices. */
+  /**
+   * Calls back with the offset of each of the neurons' weights among the parameters, and in the layer's two matrices.
+   */
   #forEachWeight(
     { layer, first, count }: Neurons,
     visit: (own: number, gate: number, up: number, down: number) => void,
@@ -257,7 +260,7 @@ export class Merging {
   }
 }
 
-/** A head that is adapted begins as the embedding to which it was tied. */
+/** An adapted head starts as a copy of the embedding to which it was tied. */
 function frozenStretches(shape: ModelShape, computed: ModelShape): Stretch[] {
   const all = stretches(shape, computed);
   if (shape.tied === computed.tied) return all;
@@ -268,7 +271,7 @@ function frozenStretches(shape: ModelShape, computed: ModelShape): Stretch[] {
 /** A vector on the heap, and how its `length` numbers lie there. */
 type Place = { readonly at: number; readonly parts: readonly Stretch[]; readonly length: number };
 
-/** The plain model that a frozen one is with adapters of these parameters, all switched on. */
+/** The frozen model merged with adapters of these parameters, all at scale 1. */
 export function mergeAdapters(kernels: Kernels, adaptation: Adaptation, parameters: Float32Array): PlainModel {
   const { adapters } = adaptation;
   const merging = new Merging(kernels, adaptation);

@@ -3,11 +3,11 @@ import { SQUARES_BYTES } from './memory';
 import { AdamSettings } from './records';
 
 /**
- * One Adam step on `count` weights, and the gradient is zero afterwards. The bias corrections are in the settings:
- * `step` = learning rate · √(1 − β₂ᵗ) / (1 − β₁ᵗ), `epsilon` = ε · √(1 − β₂ᵗ). `fresh1` = 1 − β₁ and `fresh2` = 1 − β₂
- * are the host's, from double precision: 1 − 0.999 in single precision is off by 1e-5.
+ * Takes one Adam step on `count` weights and zeroes the gradient. The bias corrections are in the settings: `step` =
+ * learning rate · √(1 − β₂ᵗ) / (1 − β₁ᵗ), `epsilon` = ε · √(1 − β₂ᵗ). The host computes `fresh1` = 1 − β₁ and `fresh2`
+ * = 1 − β₂ in double precision: 1 − 0.999 in single precision is off by 1e-5.
  *
- * @returns What `sumSquares` gives of the gradient before it is zero, to the bit.
+ * @returns The result of `sumSquares` on the gradient before it is zeroed, to the bit.
  */
 export function adam(count: i32, weights: usize, gradient: usize, m: usize, v: usize, settings: AdamSettings): f64 {
   const bytes = (<usize>count) << 2;

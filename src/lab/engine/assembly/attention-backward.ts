@@ -2,8 +2,8 @@ import { addWeighted, addWeightedToTwo, dots, dotsOfTwo } from './attention-sums
 import { AttentionShape, Span } from './records';
 
 /**
- * Adds to dq and dKeys, which lie as q and `keys` do, the derivatives through `attention`, given those of its results. The
- * derivative of shared rows gathers what every span that reads them sends back. No span has own rows before its first query.
+ * Adds to dq and dKeys, which lie as q and `keys` do, the derivatives through `attention`, given those of its results.
+ * The derivative of shared rows sums over every span that reads them. No span has own rows before its first query.
  *
  * @param scratch As many floats as p has of one head of the largest span.
  */
@@ -70,7 +70,7 @@ function attendBackward(
       } else {
         dotsOfTwo(from, outRow, headBytes, sharedValues, kvRow, sharedRows, ds, pRow, 1);
         dotsOfTwo(from, outRow, headBytes, ownValues, kvRow, i + 1, ds + split, pRow, 1);
-        // The second sees one row more.
+        // The second query sees one row more.
         const last = (<usize>(i + 1)) << 2;
         dots(from + outRow, headBytes, ownValues + kvRow * <usize>(i + 1), kvRow, 1, ds + pRow + split + last, 1);
       }
@@ -87,7 +87,7 @@ function attendBackward(
   }
 }
 
-/** The derivatives by the probabilities of one query become those by its unscaled scores: p·(dp − Σ p·dp)·scale. */
+/** Turns the derivatives by the probabilities of one query into those by its unscaled scores: p·(dp − Σ p·dp)·scale. */
 function scoreSlopes(sharedRows: i32, ownRows: i32, p: usize, dp: usize, scale: f32): void {
   const split = (<usize>sharedRows) << 2;
   const dot4 = f32x4.splat(sumOfProducts(sharedRows, p, dp) + sumOfProducts(ownRows, p + split, dp + split));
@@ -98,7 +98,7 @@ function scoreSlopes(sharedRows: i32, ownRows: i32, p: usize, dp: usize, scale: 
   }
 }
 
-/** Σ a·b, one after the other. */
+/** Σ a·b, summed in order. */
 function sumOfProducts(count: i32, a: usize, b: usize): f32 {
   let sum: f32 = 0;
   for (; count > 0; count--) {
@@ -109,7 +109,7 @@ function sumOfProducts(count: i32, a: usize, b: usize): f32 {
   return sum;
 }
 
-/** Of each query, dQuery += Σ slope[j]·key[j] over the keys it sees. */
+/** For each query, dQuery += Σ slope[j]·key[j] over the keys it sees. */
 function queryRows(
   dQuery: usize,
   qRow: usize,
@@ -137,7 +137,7 @@ function queryRows(
   addWeighted(dQuery, bytes, slopes + split, 4, own, kvRow, queries);
 }
 
-/** Of each key or value, d[j] += Σ weight[i, j]·row[i] over the queries i that see it, in order. */
+/** For each key or value, d[j] += Σ weight[i, j]·row[i] over the queries i that see it, in order. */
 function keyRows(
   shared: usize,
   own: usize,
@@ -160,7 +160,7 @@ function keyRows(
     addWeighted(shared, bytes, weights, pRow, rows, rowStep, queries);
     weights += 4;
   }
-  // Those of the first query that sees the next key.
+  // `weights` and `rows` are at query j, the first that sees own key j; it does not see key j + 1.
   for (j = 0; j + 1 < queries; j += 2) {
     addWeighted(own, bytes, weights, pRow, rows, rowStep, 1);
     weights += pRow;

@@ -1,7 +1,7 @@
 import { Lanes } from './lanes';
 
-// The sums that attention is made of, forward and backward, for one row or for two at a time: two share what they read. Each sum
-// runs in the same order either way, so the bits are the same.
+// The sums that attention is made of, forward and backward, for one row or for two at a time: two rows share their
+// reads. Each sum runs in the same order either way, so the bits are the same.
 
 /** to[j] = scale · query·key[j], four keys at a time. */
 export function dots(query: usize, bytes: usize, keys: usize, keyRow: usize, count: i32, to: usize, scale: f32): void {
@@ -34,7 +34,7 @@ export function dots(query: usize, bytes: usize, keys: usize, keyRow: usize, cou
   }
 }
 
-/** `dots` of two queries, which lie `queryRow` bytes apart, as their results do `toRow`. */
+/** `dots` of two queries: the queries lie `queryRow` bytes apart, and their results `toRow` bytes. */
 export function dotsOfTwo(
   query: usize,
   queryRow: usize,

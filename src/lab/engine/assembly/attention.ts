@@ -3,11 +3,13 @@ import { Lanes } from './lanes';
 import { AttentionShape, Span } from './records';
 
 /**
- * Causal attention of spans of queries. Rows of keys are [… | keys of all kv heads | values …]; `keys` points at the keys
- * of row 0. Those of a span lie in two places, shared and own, so that a prompt is kept once however many follow it.
+ * Causal attention of spans of queries. Rows of keys are [… | keys of all kv heads | values …]; `keys` points at the
+ * keys of row 0. The keys of a span lie in two places, shared and own, so that a prompt is kept once however many
+ * sequences follow it.
  *
- * @param p Gets the probabilities, for the backward pass: per span [head × query] rows of all its keys, rounded up to 4.
- * @param out Gets, row by row, the heads' results side by side.
+ * @param p Output: the probabilities, for the backward pass: per span [head × query] rows of all its keys, rounded up
+ * to 4.
+ * @param out Output: row by row, the heads' results side by side.
  */
 export function attention(
   shape: AttentionShape,
@@ -59,7 +61,7 @@ function attend(shape: AttentionShape, span: Span, q: usize, keys: usize, p: usi
         addWeighted(result, headBytes, split, 4, ownKeys + values, kvRow, ownRows);
         p += pRow;
       } else {
-        // The second sees one row more.
+        // The second query sees one row more.
         const last = ownKeys + kvRow * <usize>ownRows;
         const lastP = split + pRow + ((<usize>ownRows) << 2);
         dotsOfTwo(query, qRow, headBytes, sharedKeys, kvRow, sharedRows, p, pRow, scale);
@@ -132,12 +134,12 @@ export function gatherProbabilities(
   }
 }
 
-/** `memory.fill` takes longer for so few. */
+/** A loop, because `memory.fill` takes longer for so few bytes. */
 function zeros(to: usize, bytes: usize): void {
   for (let d: usize = 0; d < bytes; d += 16) v128.store(to + d, f32x4.splat(0));
 }
 
-/** In place; the row's padding up to a multiple of 4 gets 0. */
+/** Softmax in place; the row's padding up to a multiple of 4 becomes 0. */
 function softmax(p: usize, count: i32): void {
   const end = p + ((<usize>count) << 2);
   const padded = (end + 15) & ~15;

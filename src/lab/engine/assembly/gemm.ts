@@ -15,20 +15,20 @@ const PRODUCT_BYTES: usize = 64;
 
 /** Floats of A that are packed at a time: they stay in the second cache while all of B passes. */
 const PACKED_FLOATS = 2 ** 15;
-/** Depth at a time: a panel of B and four packed rows of A stay in the first cache. */
+/** Depth of a block: a panel of B and four packed rows of A stay in the first cache. */
 const PACKED_DEPTH = 768;
-/** What a tile does with C besides 0 and 1: goes on with the sums that are there. */
+/** Accumulate mode of a tile besides 0 and 1: continues the sums that are in C. */
 const RESUME = 2;
 
-/** Where A is packed, and after that a record. */
+/** Address of the packed A, which a record follows. */
 let packing: usize = 0;
 
-/** Bytes that each instance of this module needs for itself: threads are instances on the same memory. */
+/** Bytes of scratch of each instance of this module: threads are instances on the same memory. */
 export function packingBytes(): usize {
   return ((<usize>PACKED_FLOATS) << 2) + PRODUCT_BYTES;
 }
 
-/** To be called before any product is computed. */
+/** Sets the scratch. Must be called before any product is computed. */
 export function packAt(address: usize): void {
   packing = address;
 }
@@ -52,7 +52,7 @@ export function gemm(product: Product, rows: i32, a: usize, c: usize, accumulate
   plainProduct(product, rows - quads, a, c, accumulate);
 }
 
-/** A sum that is added to C is made in one piece; others are gone on with. */
+/** Whether A is packed. A sum that is added to C must be made in one piece; other sums can be resumed. */
 function packs(product: Product, accumulate: i32): bool {
   return accumulate == 0 || product.depth <= PACKED_FLOATS / 4;
 }
@@ -79,7 +79,7 @@ function quadProduct(product: Product, rows: i32, a: usize, c: usize, accumulate
   }
 }
 
-/** A copy of its record, at the end of what this instance packs into. */
+/** A copy of the product's record, at the end of this instance's scratch. */
 function blockOf(product: Product): Product {
   const block = changetype<Product>(packing + (PACKED_FLOATS << 2));
   block.columns = product.columns;
@@ -91,7 +91,7 @@ function blockOf(product: Product): Product {
   return block;
 }
 
-/** All panels of B with the packed rows. */
+/** Multiplies the packed rows by all panels of B. */
 function packedProduct(block: Product, rows: i32, c: usize, accumulate: i32): void {
   const cRow = (<usize>block.cRow) << 2;
   const bRow = (<usize>block.bRow) << 2;
@@ -112,7 +112,7 @@ function packedProduct(block: Product, rows: i32, c: usize, accumulate: i32): vo
   }
 }
 
-/** The product with A where it lies: what is left over when all fours are done. */
+/** The product with A read where it lies: the rows left over after the blocks of four. */
 function plainProduct(product: Product, rows: i32, a: usize, c: usize, accumulate: i32): void {
   const aRows3 = <usize>product.aRow * 12;
   const cRows3 = <usize>product.cRow * 12;
@@ -236,7 +236,7 @@ class Tile {
     put(c3, s30, s31, accumulate, half);
   }
 
-  /** The smaller tiles: `rows` is a constant above, so that the compiler leaves of it what each needs. */
+  /** The smaller tiles: callers pass `rows` as a constant, so that the compiler drops the unused parts. */
   @inline
   static multiply(rows: i32, product: Product, a: usize, b: usize, c: usize, accumulate: i32, half: bool): void {
     const aRow = (<usize>product.aRow) << 2;
@@ -278,7 +278,7 @@ class Tile {
   }
 }
 
-/** One finished row of a tile into C. */
+/** Writes one finished row of a tile into C. */
 function put(c: usize, s0: v128, s1: v128, accumulate: i32, half: bool): void {
   if (accumulate == 1) s0 = f32x4.add(s0, v128.load(c));
   v128.store(c, s0);

@@ -1,7 +1,7 @@
 /** 1.5 · 2²³: the last bits of its sum with a whole number below 2²² are that number's, below zero too. */
 const ROUNDER: f32 = 12_582_912;
 
-/** Four floats at a time: what the instruction set lacks. */
+/** SIMD operations on four floats that the instruction set lacks. */
 export class Lanes {
   /** c + a·b, rounded twice: the fused instruction does not give the same bits on every processor. */
   @inline
@@ -37,7 +37,7 @@ export class Lanes {
   static exp(x: v128): v128 {
     // `pmax` and `pmin` keep a NaN that comes first, and are one instruction where `max` and `min` are nine.
     const bounded = f32x4.pmin(f32x4.pmax(x, f32x4.splat(-87.3)), f32x4.splat(88.0));
-    // To a number so large that its last bit is 1, only whole numbers can be added: the sum ends in the bits of n.
+    // A float this large has no bits below 1, so the addition rounds to a whole number n, whose bits end the sum.
     const whole = f32x4.add(f32x4.mul(bounded, f32x4.splat(1.4426950408889634)), f32x4.splat(ROUNDER));
     const n = f32x4.sub(whole, f32x4.splat(ROUNDER));
     // ln 2 in two parts, so that n·ln 2 loses no digits.

@@ -1,4 +1,4 @@
-// What `gemm` reads, laid out so that it reads it in order.
+// Packing of the factors of `gemm` into the order in which it reads them.
 
 /** Packs B [depth × columns], row-major with `stride`, into panels of 8 columns. Missing columns are zeros. */
 export function packRows(depth: i32, columns: i32, from: usize, stride: usize, to: usize): void {
@@ -54,7 +54,10 @@ export function packQuads(depth: i32, rows: i32, from: usize, stride: usize, to:
   }
 }
 
-/** The same of Aᵀ: each row of `from` [depth × columns] has what lies side by side. A line of the cache is read at once. */
+/**
+ * Packs Aᵀ by fours: each row of `from` [depth × columns] has the numbers that lie side by side. A line of the cache
+ * is read at once.
+ */
 export function packSideBySide(depth: i32, columns: i32, from: usize, stride: usize, to: usize): void {
   const quadBytes = (<usize>depth) << 4;
   for (; columns >= 16; columns -= 16) {

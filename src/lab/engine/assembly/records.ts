@@ -1,4 +1,4 @@
-// Arguments that the host writes into memory; `kernels/records.ts` says what each means.
+// Arguments that the host writes into memory; `kernels/records.ts` documents the fields.
 
 @unmanaged
 export class Product {

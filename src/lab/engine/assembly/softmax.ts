@@ -13,7 +13,7 @@ export function logSoftmax(rows: i32, vocabulary: i32, stride: i32, scores: usiz
   for (; rows > 0; rows--) {
     for (let j = vocabulary; j < stride; j++) store<f32>(scores + ((<usize>j) << 2), NEVER);
     let most = f32x4.splat(NEVER);
-    // A NaN is passed over here, and comes into the sum.
+    // `pmax` skips a NaN here; the sum below still becomes NaN.
     for (let j: usize = 0; j < bytes; j += 16) most = f32x4.pmax(most, v128.load(scores + j));
     const top = f32x4.splat(Lanes.max(most));
     let sum = f32x4.splat(0);
@@ -109,7 +109,10 @@ function firstEqual(count: i32, values: usize, wanted: f32): i32 {
   return 0;
 }
 
-/** Rounding may leave `goal` above the last running sum: then it is the last token that has any weight. */
+/**
+ * The first index where the running sum passes `goal`. Rounding may leave `goal` above the last running sum: then the
+ * last index with any weight.
+ */
 function passing(count: i32, weights: usize, goal: f64): i32 {
   let running: f64 = 0;
   let last = 0;
@@ -142,7 +145,7 @@ export function keepLikeliest(stride: i32, logprobs: usize, most: i32, share: f3
     top = f32x4.max(top, p);
   }
   const highest = Lanes.max(top);
-  // Of numbers that are not negative, the larger has the larger bits: the least to keep is found by halving.
+  // The order of non-negative floats is that of their bits: the threshold is found by bisection over the bits.
   let least: f32 = 0;
   if (most < stride) least = leastToKeep(scratch, bytes, highest, <f32>most, true);
   if (share < 1) {

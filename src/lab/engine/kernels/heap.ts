@@ -1,13 +1,13 @@
 import { UserError } from '../../../base/user-error.js';
 
 const pageBytes = 65_536;
-/** What a 32-bit address can reach, less one page. */
+/** Bytes that a 32-bit address can reach, less one page. */
 const mostBytes = 65_535 * pageBytes;
-/** Of shared memory all addresses are reserved at once; `scripts/build.js` has the same number. */
+/** Pages of shared memory, whose addresses are all reserved at once; `scripts/build.js` has the same number. */
 const sharedPages = 65_535;
 
 /**
- * The linear memory of one engine, handed out from the bottom up and never taken back (see `Workspace` for reuse).
+ * The linear memory of one engine, allocated from the bottom up and never freed (see `Workspace` for reuse).
  *
  * Addresses are bytes. `f32` and `i32` see the whole memory and are replaced when it grows: read them afresh.
  */
@@ -20,8 +20,8 @@ export class Heap {
 
   /**
    * @param options.shared Whether threads can use it, too.
-   * @param options.isDouble Whether `f32` holds 64-bit floats: plain loops then compute in double precision. Floats lie in memory of their
-   *   own at the same indices, so that addresses stay what they are.
+   * @param options.isDouble Whether `f32` holds 64-bit floats: plain loops then compute in double precision. The
+   * floats then lie in memory of their own at the same indices, so that addresses stay the same.
    */
   constructor({ shared = false, isDouble = false } = {}) {
     this.memory = new WebAssembly.Memory(shared ? { initial: 16, maximum: sharedPages, shared } : { initial: 16 });
@@ -39,31 +39,31 @@ export class Heap {
     return this.#isDouble ? double() : new Float32Array(of as number);
   }
 
-  /** Bytes handed out. */
+  /** Bytes allocated. */
   get used(): number {
     return this.#top;
   }
 
-  /** Keeps everything below `address` for others: a WebAssembly module's own constants. */
+  /** Reserves everything below `address`, where a WebAssembly module keeps its constants. */
   skipTo(address: number): void {
     this.#top = Math.max(this.#top, address);
   }
 
-  /** Address of room for `count` floats (or 32-bit integers), 64-byte aligned, zeroed. */
+  /** Allocates `count` floats (or 32-bit integers), 64-byte aligned and zeroed. @returns Their address. */
   allocate(count: number): number {
     const address = this.#top;
     this.#raise(address + alignedBytes(count));
     return address;
   }
 
-  /** Makes the newest allocation longer, in place. False when `address` is not the newest. */
+  /** Extends the newest allocation in place. False when `address` is not the newest. */
   extend(address: number, oldCount: number, newCount: number): boolean {
     if (address + alignedBytes(oldCount) !== this.#top) return false;
     this.#raise(address + alignedBytes(newCount));
     return true;
   }
 
-  /** Nothing is taken when there is not enough. */
+  /** Allocates nothing when there is not enough memory. */
   #raise(top: number): void {
     // Kernels may read, and ignore, up to 16 bytes past a matrix.
     this.#reach(top + 64);

@@ -40,7 +40,7 @@ function execute(command: Float64Array): void {
   else heaps.get(heap)![what]!(...command.subarray(2));
 }
 
-/** Everything that has been sent. */
+/** Takes in every message that has been sent. */
 function learn(): void {
   for (;;) {
     const received = receiveMessageOnPort(parentPort!);

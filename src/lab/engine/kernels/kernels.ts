@@ -2,10 +2,11 @@ import type { Heap } from './heap.js';
 
 /**
  * The arithmetic under the model, on one heap. Two sets exist: WebAssembly SIMD, and plain loops that are its test and
- * its fallback. What each kernel computes is told once, beside its AssemblyScript source in `assembly/`.
+ * its fallback. Each kernel is documented once, beside its AssemblyScript source in `assembly/`.
  *
- * What calls have in common lies in records on the heap, see `records.ts`. Addresses are bytes; counts, widths and strides are numbers of floats. Widths are multiples of 4, a vocabulary is any
- * number (its rows are padded). The bits of a row never depend on the other rows of the call.
+ * Arguments that calls share lie in records on the heap, see `records.ts`. Addresses are bytes; counts, widths and
+ * strides are numbers of floats. Widths are multiples of 4, a vocabulary is any number (its rows are padded). The bits
+ * of a row never depend on the other rows of the call.
  */
 export type Kernels = {
   readonly backend: 'wasm' | 'loops' | 'float64';
@@ -46,14 +47,14 @@ export type Kernels = {
     dx: number,
     dw: number,
   ): void;
-  /** In place, with the `Rotation` at `rotation`. `direction` is 1, or −1 for the derivative. */
+  /** Rotates in place, with the `Rotation` at `rotation`. `direction` is 1, or −1 for the derivative. */
   rope(rotation: number, rows: number, x: number, positions: number, direction: 1 | -1): void;
 
-  // With the `AttentionShape` at `shape` and `count` of the `Span`s at `spans`.
+  // The next four take the `AttentionShape` at `shape` and `count` of the `Span`s at `spans`.
 
   /** Copies the keys and values of all queries, in rows as long as those of queries, to the spans' own rows of `keys`. */
   appendKeys(shape: number, spans: number, count: number, from: number, keys: number): void;
-  /** Copies the probabilities of all queries; query i's row of `from` is the one that `rows` and `places` say (see `Tape`). */
+  /** Copies the probabilities of all queries; `rows` and `places` give query i's row of `from` (see `Tape`). */
   gatherProbabilities(
     heads: number,
     spans: number,
@@ -82,7 +83,7 @@ export type Kernels = {
   swiglu(rows: number, width: number, gateUp: number, y: number): void;
   swigluBackward(rows: number, width: number, dy: number, gateUp: number, dGateUp: number): void;
 
-  /** In place: scores become log-probabilities. */
+  /** Turns scores into log-probabilities, in place. */
   logSoftmax(rows: number, vocabulary: number, stride: number, scores: number, entropies: number): void;
   /** The derivative by the scores, less the chosen tokens' own terms. */
   logSoftmaxBackward(
@@ -94,7 +95,7 @@ export type Kernels = {
     dEntropies: number,
     dScores: number,
   ): void;
-  /** A token by inverse CDF; the most likely one when `inverseTemperature` is Infinity. */
+  /** Draws a token by inverse CDF; the most likely one when `inverseTemperature` is Infinity. */
   sample(
     vocabulary: number,
     stride: number,
@@ -104,9 +105,12 @@ export type Kernels = {
     scratch: number,
   ): number;
 
-  /** Cuts a row of log-probabilities to the `most` likeliest tokens, of these to `share`, and normalises it again. */
+  /**
+   * Cuts a row of log-probabilities to the `most` likeliest tokens, then to probability `share`, and normalises it
+   * again.
+   */
   keepLikeliest(stride: number, logprobs: number, most: number, share: number, scratch: number): void;
 
-  /** One step with the `AdamSettings` at `settings`. Zeroes the gradient, and gives the sum of its squares. */
+  /** Takes one step with the `AdamSettings` at `settings`. Zeroes the gradient, and returns the sum of its squares. */
   adam(count: number, weights: number, gradient: number, m: number, v: number, settings: number): number;
 };

@@ -2,13 +2,13 @@ import type { Heap } from './heap.js';
 import type { Kernels } from './kernels.js';
 import { type AttentionShape, readAttentionShape, readSpans, type Span } from './records.js';
 
-/** What both directions of one span need, in floats. */
+/** Places of a span's rows, in floats, for both directions. */
 function placesOf({ kvHeads, headWidth, heads, qRow, kvRow, outRow }: AttentionShape, span: Span) {
   const { queries, row, shared, sharedRows, own, p, pRow } = span;
   return {
     /** Start of the row of key j: the shared rows come first, then the sequence's own. */
     keyRow: (j: number) => (j < sharedRows ? shared + j : own + j - sharedRows) * kvRow,
-    /** Within a row of keys: those that head h reads. */
+    /** Offset, within a row of keys, of the head that query head h reads. */
     keyOf: (h: number) => Math.floor((h * kvHeads) / heads) * headWidth,
     values: kvHeads * headWidth,
     query: (h: number, i: number) => (row + i) * qRow + h * headWidth,

@@ -2,7 +2,7 @@ import type { Heap } from './heap.js';
 import type { Kernels } from './kernels.js';
 import { readOuterProduct, readProduct } from './records.js';
 
-/** A panel at a time, sums in double precision. */
+/** Computes one panel at a time, with sums in double precision. */
 export function loopGemm(heap: Heap): Kernels['gemm'] {
   return (product, rows, a, c, accumulate) => {
     const { f32 } = heap;
@@ -20,7 +20,7 @@ export function loopGemm(heap: Heap): Kernels['gemm'] {
   };
 }
 
-/** As a product whose left factor is transposed. */
+/** Computed as a product whose left factor is transposed. */
 export function loopAddProduct(heap: Heap): Kernels['addProduct'] {
   return (outer, rows, left, right, target) => {
     const { f32 } = heap;

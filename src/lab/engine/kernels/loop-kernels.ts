@@ -5,10 +5,12 @@ import { readAdamSettings, readRotation } from './records.js';
 import { loopAddProduct, loopGemm, loopPackColumns, loopPackRows } from './loop-gemm.js';
 
 /**
- * The kernels as plain loops over typed arrays: what the WebAssembly ones are tested against, and what runs where they
- * cannot. About twenty times slower. Written to be read: each says in scalars what its SIMD twin says in vectors.
+ * The kernels as plain loops over typed arrays: the reference for tests of the WebAssembly ones, and the fallback
+ * where those cannot run. About twenty times slower. Written to be read: each says in scalars what its SIMD twin says
+ * in vectors.
  *
- * @param precision With `double` all numbers are 64-bit floats, those of the engine's results too: small differences of weights can be seen.
+ * @param precision With `double` all numbers are 64-bit floats, those of the engine's results too: small differences
+ * of weights can be seen.
  */
 export function loopKernels(precision: 'single' | 'double' = 'single'): Kernels {
   const heap = new Heap({ isDouble: precision === 'double' });

@@ -9,10 +9,10 @@ import { allocateProduct } from './records.js';
 const directDepth = 64;
 /** Rows of activations that `addProduct` multiplies at a time. */
 export const blockRows = 256;
-/** Floats of the record that `addProduct` keeps before them. */
+/** Floats of the record that `addProduct` keeps before its packed rows. */
 const productFloats = 16;
 
-/** A matrix B [depth × columns] in the form `gemm` reads, and where it is packed from. */
+/** A matrix B [depth × columns] in the form `gemm` reads, and the source it is packed from. */
 export type Panels = {
   readonly depth: number;
   readonly source: number;
@@ -21,7 +21,7 @@ export type Panels = {
   readonly sourceColumns: number;
   /** Equal to `source` when it is read in place. */
   readonly at: number;
-  /** Address of the record of products with it. */
+  /** Address of the record of products with this matrix. */
   readonly product: number;
 };
 
@@ -52,7 +52,7 @@ export function columnPanels(kernels: Kernels, depth: number, columns: number, s
   return { depth, source, transposed: true, sourceColumns: columns, at, product };
 }
 
-/** Brings the packed copy up to date with its source. */
+/** Packs the source again, after it has changed. */
 export function pack(kernels: Kernels, panels: Panels): void {
   const { depth, sourceColumns, source, at } = panels;
   if (panels.transposed) kernels.packColumns(depth, sourceColumns, source, depth, at);

@@ -27,7 +27,7 @@ type OuterProduct = {
   readonly rightWidth: number;
 };
 
-/** What all attention over one kind of rows has in common. */
+/** Arguments that all attention over one kind of rows shares. */
 export type AttentionShape = {
   readonly heads: number;
   /** Divides `heads`; query head h reads kv head h · kvHeads / heads. */
@@ -42,8 +42,8 @@ export type AttentionShape = {
 };
 
 /**
- * Consecutive queries of one sequence, and the rows of keys they see: all shared ones, which several sequences may have in
- * common, and query i of its own 0 … ownBefore + i.
+ * Consecutive queries of one sequence, and the rows of keys they see: all shared rows, which several sequences may
+ * have in common, and for query i its own rows 0 … ownBefore + i.
  */
 export type Span = {
   readonly queries: number;
@@ -52,10 +52,10 @@ export type Span = {
   /** First of the rows of keys that it shares, and their number. */
   readonly shared: number;
   readonly sharedRows: number;
-  /** First of its own rows of keys, and how many lie before that of the first query. */
+  /** First of its own rows of keys, and how many of them come before the row of the first query. */
   readonly own: number;
   readonly ownBefore: number;
-  /** Where its probabilities begin, in floats, and floats from one row of them to the next. */
+  /** Offset of its probabilities, and their row stride, in floats. */
   readonly p: number;
   readonly pRow: number;
 };
@@ -129,7 +129,7 @@ export function writeAdamSettings({ f32 }: Heap, at: number, settings: AdamSetti
   f32[to + 3] = settings.epsilon;
 }
 
-// Plain loops read what the kernels read.
+// Read by the plain loops; the WebAssembly kernels read the same records.
 
 export function readProduct({ i32 }: Heap, at: number): Product {
   const [columns, depth, aRow, aDepth, b, bRow, bPanel, cRow] = numbers(i32, at, 8);

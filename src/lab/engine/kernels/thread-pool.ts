@@ -16,15 +16,15 @@ import {
   waitForChange,
 } from './thread-protocol.js';
 
-/** A thread that has said nothing for twice as long is lost. */
+/** Milliseconds between two checks of a thread. A thread that has not answered by the second one is lost. */
 const PATIENCE_MS = 30_000;
 
 /** A piece of a kernel, with the kernel's own arguments. */
 export type Piece = readonly number[];
 
 /**
- * The threads of this process that compute pieces of kernels for whoever calls: all engines share them, since each call is over
- * before the next begins. They are started when they are first needed, and end with the process, which they do not keep alive.
+ * The threads of this process that compute pieces of kernels for the caller. All engines share them, since each call
+ * is over before the next begins. They are started when first needed, and do not keep the process alive.
  */
 export class ThreadPool {
   readonly #file: URL;
@@ -44,7 +44,7 @@ export class ThreadPool {
     this.#file = file;
   }
 
-  /** A number for a heap. When `holder` is no longer reachable, the threads let go of its memory. */
+  /** Returns an id for a heap. When `holder` is no longer reachable, the threads release the heap's memory. */
   register(holder: object): number {
     const id = this.#heaps++;
     this.#registry.register(holder, id);
@@ -87,7 +87,7 @@ export class ThreadPool {
 
   #start(): void {
     const index = this.#threads.length;
-    // It waits for the next call.
+    // The thread waits for the next call.
     Atomics.store(this.#control, doneAt(index), this.#calls);
     const memory = { control: this.#control, commands: this.#commands, words: this.#words };
     const workerData: ThreadStart = { index, calls: this.#calls, ...memory };
@@ -125,7 +125,7 @@ export class ThreadPool {
       const done = Atomics.load(this.#control, at);
       if (done === this.#calls) return;
       if (waitForChange(this.#control, at, done, PATIENCE_MS)) continue;
-      // A process that was stopped has been patient without waiting: the second time counts.
+      // A process that was stopped and continued has timed out without waiting: only the second timeout counts.
       if (++waits === 2) throw this.#break(`A thread of the engine has not answered for ${PATIENCE_MS / 500} s.`);
     }
   }

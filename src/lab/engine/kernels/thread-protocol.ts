@@ -1,25 +1,25 @@
-/** What the threads of an engine and the one that leads them write into shared memory. */
+/** The layout of the memory that the threads of an engine share with the thread that leads them. */
 
 /** Made by the leader, handed to a thread when it starts. */
 export type ThreadStart = {
-  /** Its number, from 0. */
+  /** Number of the thread, from 0. */
   readonly index: number;
-  /** Calls there have been before it. */
+  /** Number of calls before the thread was started. */
   readonly calls: number;
-  /** Words that are waited for: `signal`, and two for each thread. */
+  /** Words to wait on: `signal`, and two for each thread. */
   readonly control: Int32Array;
   /** `commandLength` numbers for each thread. */
   readonly commands: Float64Array;
-  /** `mostWords` bytes of UTF-8 for each thread: why it failed. */
+  /** `mostWords` bytes of UTF-8 for each thread: the message of its error. */
   readonly words: Uint8Array;
 };
 
-/** A heap that threads get to know: sent as a message, and received at the command `attach`. */
+/** A heap announced to the threads: sent as a message, and received at the command `attach`. */
 export type SharedHeap = {
   readonly id: number;
   readonly module: WebAssembly.Module;
   readonly memory: WebAssembly.Memory;
-  /** Where the first of them packs what it multiplies, and bytes of each: `packAt` of `assembly/gemm.ts`. */
+  /** Address of the first thread's scratch for packing, and bytes of each thread's: `packAt` of `assembly/gemm.ts`. */
   readonly packing: { readonly at: number; readonly bytes: number };
 };
 
@@ -27,12 +27,12 @@ export type SharedHeap = {
 export const signal = 0;
 /** The number of the last call that a thread has finished. */
 export const doneAt = (index: number): number => 1 + 2 * index;
-/** Length of the words of the thread that has failed; 0 for none. */
+/** Length of the error message of a thread that has failed; 0 for none. */
 export const failedAt = (index: number): number => 2 + 2 * index;
 
-/** A command is: what to do, the heap's id, and arguments. */
+/** Numbers in a command: the kernel or `attach`, the heap's id, and arguments. */
 export const commandLength = 16;
-/** What to do instead of the kernel of that number in `threadedNames`. */
+/** Command to take in new heaps, in the place of a kernel's number in `threadedNames`. */
 export const attach = -1;
 export const forget = -2;
 export const nothing = -3;
@@ -58,7 +58,7 @@ export const threadedNames = [
 ] as const;
 export type ThreadedName = (typeof threadedNames)[number];
 
-/** Looks at a word this often before it sleeps: to be woken takes longer than most kernels. */
+/** Reads of a word before a thread sleeps: waking it takes longer than most kernels. */
 const LOOKS = 10_000;
 
 /** Waits until the word is no longer `value`. @returns false after `timeoutMs` without a change. */

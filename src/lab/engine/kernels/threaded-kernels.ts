@@ -5,12 +5,12 @@ import type { Piece, ThreadPool } from './thread-pool.js';
 import type { SharedHeap, ThreadedName } from './thread-protocol.js';
 import { Workspace } from './workspace.js';
 
-/** Multiplications below which it takes longer to wake a thread than to do them here. */
+/** Multiplications below which waking a thread takes longer than computing them here. */
 const LEAST_WORK = 2 ** 18;
-/** What an exponential, a division and what goes with them count as. */
+/** Multiplications that an exponential with its division counts as. */
 const EXPONENTIAL = 16;
 
-/** Kernels of an instance of the module; each instance needs so many bytes to pack into. */
+/** Kernels of an instance of the module; each instance needs `packingBytes` of scratch. */
 export type Compiled = Kernels & { packingBytes(): number };
 
 type Options = {
@@ -18,16 +18,16 @@ type Options = {
   readonly module: WebAssembly.Module;
   /** 2 or more, this one included. */
   readonly threads: number;
-  /** Tests set it to 0. */
+  /** Multiplications from which a call is cut. Tests set it to 0. */
   readonly leastWork?: number | undefined;
 };
 
 /**
- * Kernels on shared memory of which the large calls are computed in pieces, one on each thread.
+ * Kernels on shared memory whose large calls are computed in pieces, one on each thread.
  *
- * Cut are only rows, or columns of weights, that no other row or column enters: each number is computed by one thread, from the
- * same numbers in the same order as by one alone. So the bits are the same for any number of threads, and no gradients have to be
- * summed over threads.
+ * Calls are cut only between rows, or columns of weights, that are independent: each number is computed by one thread,
+ * from the same numbers in the same order as on a single thread. So the bits are the same for any number of threads,
+ * and no gradients have to be summed over threads.
  */
 export function threadedKernels(own: Compiled, options: Options): Kernels {
   const { module, pool, threads, leastWork = LEAST_WORK } = options;
@@ -58,7 +58,7 @@ export function threadedKernels(own: Compiled, options: Options): Kernels {
     ...attentionKernels({ own, run, cut, pay, scratch }, threads),
     adam(count, weights, gradient, m, v, settings) {
       if (!pay(count)) return own.adam(count, weights, gradient, m, v, settings);
-      // In one order, whatever the number of threads.
+      // Summed in one order, whatever the number of threads.
       const squares = own.sumSquares(count, gradient);
       const at = (from: number): number[] => [weights, gradient, m, v].map((address) => address + from * 4);
       run(
@@ -70,7 +70,7 @@ export function threadedKernels(own: Compiled, options: Options): Kernels {
   };
 }
 
-/** What the kernels below are made with. */
+/** Shared tools of the kernels below. */
 type Tools = {
   readonly own: Kernels;
   readonly run: (name: ThreadedName, pieces: readonly Piece[]) => void;
@@ -129,7 +129,7 @@ function products({ own, run, cut, pay, scratch }: Tools): Pick<Kernels, Product
 
 type RowKernels = 'rmsNorm' | 'rope' | 'swiglu' | 'swigluBackward' | 'logSoftmax' | 'logSoftmaxBackward';
 
-/** Rows that know nothing of each other. */
+/** Kernels whose rows are independent. */
 function rowKernels({ own, run, cut, pay }: Tools): Pick<Kernels, RowKernels> {
   const { heap } = own;
   return {
@@ -248,7 +248,7 @@ function shares(spans: readonly Span[], threads: number, mayBegin: (span: Span) 
   return starts.map((start, share) => [start, (starts[share + 1] ?? spans.length) - start]);
 }
 
-/** Room for each thread but the first, and a record for each. */
+/** Scratch for each thread but the first, and a record for each. */
 class Scratch {
   readonly #kernels: Kernels;
   readonly #threads: number;
@@ -262,7 +262,7 @@ class Scratch {
     this.#records = kernels.heap.allocate(16 * threads);
   }
 
-  /** Gives the address of so many floats for the thread of a number from 1 up. */
+  /** Returns the address of `count` floats for each thread but the first, by its number. */
   floats(count: number): (thread: number) => number {
     const aligned = Math.ceil(count / 16) * 16;
     const at = this.#space.reserve(aligned * (this.#threads - 1));

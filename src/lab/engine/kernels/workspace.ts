@@ -1,6 +1,8 @@
 import { alignedBytes, type Heap } from './heap.js';
 
-/** Room whose contents need not outlive a change of size: grows by half at least, so that ragged batches settle. */
+/**
+ * Scratch whose contents need not survive a change of size. It grows by half at least, so that ragged batches settle.
+ */
 export class Workspace {
   readonly #heap: Heap;
   #address = 0;
@@ -10,7 +12,7 @@ export class Workspace {
     this.#heap = heap;
   }
 
-  /** Address of at least `count` floats. What was there before may have moved or be overwritten. */
+  /** Address of at least `count` floats. Earlier contents may have moved or be overwritten. */
   reserve(count: number): number {
     if (count <= this.#capacity) return this.#address;
     const capacity = Math.max(count, Math.ceil(this.#capacity * 1.5));
@@ -22,7 +24,7 @@ export class Workspace {
   }
 }
 
-/** Hands out the parts of one workspace in order. From address 0 it measures what a plan needs. */
+/** Allocates the parts of one workspace in order. From address 0 it measures the size of a plan. */
 export class Cursor {
   readonly #start: number;
   #at: number;
@@ -32,7 +34,7 @@ export class Cursor {
     this.#at = start;
   }
 
-  /** Floats handed out so far. */
+  /** Floats allocated so far. */
   get taken(): number {
     return (this.#at - this.#start) / 4;
   }

@@ -3,9 +3,9 @@ import type { Floats, ModelShape, PromptGroup } from '../engine.js';
 import type { Span } from '../kernels/records.js';
 
 /**
- * Prompt groups as rows of a matrix. Each prompt has its rows once; each continuation has a row for every token but its
- * last, which predicts nothing. A head row is one whose next token is asked for: the last of a prompt, for the first
- * token of all its continuations, and every row of a continuation.
+ * Prompt groups as rows of a matrix. Each prompt has its rows once; each continuation has a row for every token but
+ * its last, which predicts nothing. A head row is a row whose next token is scored: the last row of a prompt, for the
+ * first token of all its continuations, and every row of a continuation.
  */
 export type Batch = {
   readonly tokens: readonly number[];
@@ -13,7 +13,7 @@ export type Batch = {
   /** A prompt, or a continuation that sees its prompt: each sees rows of this batch. */
   readonly segments: readonly Span[];
   readonly headRows: readonly number[];
-  /** The tokens whose scores are asked for, and for each the head row (its index in `headRows`) that predicts it. */
+  /** The tokens that are scored, and for each the head row (its index in `headRows`) that predicts it. */
   readonly targets: readonly number[];
   readonly targetHeads: readonly number[];
   /** Floats of attention probabilities of one layer. */

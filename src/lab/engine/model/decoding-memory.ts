@@ -6,8 +6,8 @@ import { RetainedTokens } from './retained-tokens.js';
 import { Tape } from './tape.js';
 
 /**
- * Decoders whose keys and values are kept at a time, each of the present weights. Memory for more is not worth having: one
- * that has lost its own computes them anew when it is used again.
+ * Decoders whose keys and values are kept at a time, each of the present weights. More are not worth their memory: a
+ * decoder that lost its slot computes it again when it is used.
  */
 const MOST_SLOTS = 4;
 /** Floats of keys and values of a slot for `generate`; more sequences are computed without one. */
@@ -17,29 +17,29 @@ const MOST_FLOATS = 2 ** 25;
 export type Slot = {
   version: number;
   prompt: Int32Array;
-  /** The prompt as the sequences, without scores: where on the tape it is. */
+  /** The prompt's tokens and their rows on the tape, without scores. */
   readonly promptTokens: RetainedTokens;
   /** Activations of the tokens in the cache. */
   readonly tape: Tape;
   /** Cache rows 0 … are the prompt's. */
   readonly cache: Cache;
-  /** What the cache holds of each sequence, and from which of its rows on. */
+  /** Tokens of each sequence that the cache holds, and the cache row where they begin. */
   readonly sequences: readonly RetainedTokens[];
   readonly ownRows: readonly number[];
   /** Log-probabilities of each sequence's next token, [sequences × scores], for the decoder that used the slot last. */
   readonly logprobs: number;
-  /** One row of scores. */
+  /** Scratch for one row of scores. */
   readonly scratch: number;
   holder: object | null;
 };
 
-/** A tape, and rows of it. */
+/** Rows of a tape. */
 export type Recalled = { readonly tape: Tape; readonly rows: readonly number[] };
 
-/** Gives decoders their slots: the one that has computed the same before, else one that is no longer of use. */
+/** Gives decoders their slots: the one that has computed the same before, else one that is not in use. */
 export class DecodingMemory {
   readonly #model: Model;
-  /** The one used last is the last. */
+  /** Least recently used first. */
   #slots: { readonly space: Workspace; slot: Slot | null }[] = [];
 
   constructor(model: Model) {
@@ -68,8 +68,9 @@ export class DecodingMemory {
   }
 
   /**
-   * What prompts begin with that is worth a decoder of its own: all of a prompt that they share, or what an earlier decoder of as
-   * many sequences began with, of which these are the next turn. null: they have nothing in common, or are too many.
+   * The prefix of the prompts that is worth a decoder of its own: a whole prompt that they share, or the prompt of an
+   * earlier decoder of as many sequences, of which these prompts are the next turn. null when they share nothing, or
+   * are too many.
    */
   rootOf(prompts: readonly Int32Array[]): Int32Array | null {
     const [first] = prompts;
@@ -86,10 +87,11 @@ export class DecodingMemory {
   }
 
   /**
-   * What decoders of the present weights have kept of these tokens, whichever of their sequences it was.
+   * Rows of the tape that decoders of the present weights have kept for these tokens, whichever sequence computed
+   * them.
    *
-   * @returns null when not all is on one tape. `rows`: the tape's row of each token, those of the prompt first, then those of
-   *   each continuation but for its last, which nothing follows.
+   * @returns null when not all are on one tape. `rows`: the tape's row of each token, those of the prompt first, then
+   * those of each continuation but for its last, which nothing follows.
    */
   recall({ prompt, continuations }: PromptGroup): Recalled | null {
     const { version } = this.#model.parameters;
@@ -101,7 +103,10 @@ export class DecodingMemory {
     return null;
   }
 
-  /** One as large whose weights are gone, else a new one; of too many, any whose weights are gone, else the one not used for longest. */
+  /**
+   * A slot of the same size whose weights have changed, else a new one; when there are too many, one whose weights
+   * have changed, else the least recently used.
+   */
   #free(prompt: Int32Array, sequences: number): number {
     const isStale = (slot: Slot | null) => slot?.version !== this.#model.parameters.version;
     const fitting = this.#slots.findLastIndex(
@@ -130,7 +135,7 @@ function rowsOf(slot: Slot, prompt: Int32Array, continuations: readonly Int32Arr
   let next = 0;
   for (const tokens of continuations) {
     const count = tokens.length - 1;
-    // Most often they are all there, in their order.
+    // Most often all tokens are there, in their order.
     const sequence =
       slot.sequences[next++]?.hasRows(tokens, count) === true
         ? slot.sequences[next - 1]
@@ -145,7 +150,7 @@ function isAsLarge(slot: Slot, prompt: Int32Array, sequences: number): boolean {
   return slot.sequences.length === sequences && slot.prompt.length === prompt.length;
 }
 
-/** The slot for another prompt as long, or for other weights. */
+/** Resets the slot for another prompt of the same length, or for other weights. */
 function begin(slot: Slot, prompt: Int32Array, version: number): void {
   slot.version = version;
   slot.prompt = prompt.slice();

@@ -9,9 +9,9 @@ import type { RetainedTokens } from './retained-tokens.js';
 /**
  * Sequences that grow from one prompt. The prompt's keys and values are kept once; each sequence keeps its own.
  *
- * A decoder belongs to the weights it began with. What it is, is its tokens: keys and values lie in a slot, which other
- * decoders may take, and come back from the tokens. As long as the weights stay, tokens that any decoder of the prompt
- * has seen in the same place are not computed again.
+ * A decoder belongs to the weights it began with. It owns only its tokens. Keys and values lie in a slot, which other
+ * decoders may take over; they are computed again from the tokens when this one continues. As long as the weights
+ * stay, tokens that any decoder of the prompt has seen in the same place are not computed again.
  */
 export class Decoding implements Decoder {
   readonly sequences: number;
@@ -20,7 +20,7 @@ export class Decoding implements Decoder {
   readonly #memory: DecodingMemory;
   readonly #version: number;
   readonly #prompt: Int32Array;
-  /** Own tokens of each sequence so far. */
+  /** Tokens of each sequence so far, without the prompt. */
   readonly #tokens: number[][];
   #slot: Slot | null = null;
 
@@ -45,7 +45,7 @@ export class Decoding implements Decoder {
     this.advance(tokens);
   }
 
-  /** `extend` without its checks, done when it returns. */
+  /** `extend` without its checks, and synchronous. */
   advance(tokens: readonly (readonly number[])[]): void {
     this.#advance(this.#ready(), this.#tokens, tokens);
     for (let s = 0; s < this.sequences; s++) this.#tokens[s]!.push(...tokens[s]!);
@@ -67,7 +67,7 @@ export class Decoding implements Decoder {
     return { tokens, logprobs };
   }
 
-  /** The token that a sequence says next, by one uniform number. */
+  /** Draws the next token of a sequence by one uniform number. */
   draw(sequence: number, uniform: number, temperature: number): number {
     const { logprobs, scratch } = this.#ready();
     const { kernels, shape, widths } = this.#model;
@@ -92,7 +92,7 @@ export class Decoding implements Decoder {
     return all;
   }
 
-  /** The slot, in the state that this decoder's tokens leave it in. */
+  /** The slot, filled as this decoder's tokens demand. */
   #ready(): Slot {
     if (this.#slot?.holder === this) return this.#slot;
     const { slot, known } = this.#memory.slotFor(this.#prompt, this.sequences);
@@ -119,7 +119,7 @@ export class Decoding implements Decoder {
     for (const sequence of sequences) sequence.keep(0, this.#scoresAt(scores, 0));
   }
 
-  /** Leaves in the slot what follows `tokens`, put after `before`: computes what it does not hold of them. */
+  /** Fills the slot with `tokens`, put after `before`: computes those that it does not hold. */
   #advance(slot: Slot, before: readonly (readonly number[])[], tokens: readonly (readonly number[])[]): void {
     const who: number[] = [];
     const parts: Part[] = [];
@@ -154,7 +154,9 @@ export class Decoding implements Decoder {
     }
   }
 
-  /** Runs the parts and gives the address of their log-probabilities, and the row of the first token on the slot's tape. */
+  /**
+   * Runs the parts; returns the address of their log-probabilities, and the row of the first token on the slot's tape.
+   */
   #run({ cache, tape }: Slot, parts: readonly Part[]): { scores: number; row: number | null } {
     const { kernels, shape, widths } = this.#model;
     const { scores, entropies, row } = this.#inference.run(cache, parts, tape);
@@ -162,7 +164,7 @@ export class Decoding implements Decoder {
     return { scores, row };
   }
 
-  /** Takes the scores after `length` own tokens from what is retained; they must be there. */
+  /** Copies the scores after `length` own tokens from the retained ones; they must be there. */
   #recall(slot: Slot, sequence: number, length: number): void {
     this.#scoresAt(slot.logprobs, sequence).set(slot.sequences[sequence]!.scoresAfter(length)!);
   }
@@ -174,14 +176,16 @@ export class Decoding implements Decoder {
   }
 }
 
-/** Of `tokens`, put after the first `length`, those that are not retained, and the last if its scores are not. */
+/**
+ * The part of `tokens`, put after the first `length`, that is not retained, and the last token if its scores are not.
+ */
 function unseenOf(retained: RetainedTokens, length: number, tokens: readonly number[]): readonly number[] {
   const same = retained.match(length, tokens);
   const isWhole = same === tokens.length && retained.scoresAfter(length + same) !== undefined;
   return isWhole ? [] : tokens.slice(Math.min(same, tokens.length - 1));
 }
 
-/** What may be asked of a decoder; everything else is refused before it does harm. */
+/** Checks of a decoder's arguments; each runs before any state changes. */
 
 export function checkCount(sequences: number): void {
   if (Number.isSafeInteger(sequences) && sequences > 0) return;

@@ -17,16 +17,16 @@ const FLOATS_AT_ONCE = 2 ** 26;
 /** Scores of all tokens that a call may draw, up to which its sequences are kept for later calls. */
 const MOST_KEPT_SCORES = 2 ** 20;
 
-/** A sequence that grows. `index`: of its prompt. */
+/** A sequence that grows. `index`: index of its prompt. */
 type Sequence = {
   readonly index: number;
   readonly prompt: Int32Array;
   readonly random: Rng;
-  /** Tokens it may have. */
+  /** New tokens it may have. */
   readonly room: number;
   readonly tokens: number[];
   readonly logprobs: number[];
-  /** null: as `logprobs`. */
+  /** null when they equal `logprobs`. */
   readonly samplingLogprobs: number[] | null;
   ended: Generated['ended'] | null;
 };
@@ -34,10 +34,10 @@ type Sequence = {
 /** A sequence, and the part of a pass after which it draws. */
 type Drawer = { readonly sequence: Sequence; readonly row: number };
 
-/** What a pass computes, and who draws what follows: in the order of the prompts. */
+/** The parts that a pass computes, and the sequences that draw from it, in the order of the prompts. */
 type Step = { readonly parts: readonly Part[]; readonly drawers: readonly Drawer[] };
 
-/** Where a wave's rows are, and what it draws with. */
+/** Addresses of a wave's rows and of its scratch. */
 type Room = { readonly cache: Cache; readonly tempered: number; readonly scratch: number };
 
 /** Continues prompts until each has ended. */
@@ -46,7 +46,9 @@ export class Generation {
   readonly #memory: DecodingMemory;
   readonly #space: Workspace;
 
-  /** @param memory Keeps what short answers to one prompt have computed: for the next turn, and for training on them. */
+  /**
+   * @param memory Keeps the activations of short answers to one prompt: for the next turn, and for training on them.
+   */
   constructor(inference: Inference, memory: DecodingMemory) {
     this.#inference = inference;
     this.#memory = memory;
@@ -59,7 +61,8 @@ export class Generation {
     checkSampling(model, sampling);
     const root = this.#rootOf(prompts, sampling);
     const isAsDrawn = root !== null && sampling.temperature === 1;
-    // Not by `map`: its arrays are of another kind once it is optimised, and what was optimised for the first kind is thrown away.
+    // A loop instead of `map`, whose arrays change kind once it is optimised: code optimised for the first kind would
+    // be thrown away.
     const sequences: Sequence[] = [];
     prompts.forEach(({ tokens: prompt, seed }, index) => {
       // Most often one prompt is continued many times.
@@ -78,13 +81,13 @@ export class Generation {
     return results;
   }
 
-  /** Where the sequences may begin together in the memory of decoders. */
+  /** The prefix from which all sequences can grow in the memory of decoders; null when they cannot. */
   #rootOf(prompts: readonly SeededPrompt[], sampling: Sampling): Int32Array | null {
     const { shape, widths } = this.#inference.model;
     const { temperature, maxTokens, topK = shape.vocabulary, topP = 1, repetitionPenalty = 1 } = sampling;
     const isPlain = topK >= shape.vocabulary && topP === 1 && repetitionPenalty === 1;
     const isShort = prompts.length * maxTokens * widths.scores <= MOST_KEPT_SCORES;
-    // At other temperatures the bits of what is drawn from would not be those of `forward`.
+    // At other temperatures the scores would not have the bits of `forward`.
     if (!isPlain || !isShort || (temperature !== 0 && temperature !== 1)) return null;
     return this.#memory.rootOf(prompts.map(({ tokens }) => tokens));
   }
@@ -164,13 +167,13 @@ export class Generation {
   }
 }
 
-/** Sequences that draw from one row have all said the same: nothing yet, or there is one of them. */
+/** Sequences that draw from one row have the same tokens: none yet, or there is only one sequence. */
 function* seenBy({ prompt, tokens }: Sequence): Generator<number> {
   yield* prompt;
   yield* tokens;
 }
 
-/** What of a prompt the one before it does not have. */
+/** The part of a prompt that the prompt before it does not share. */
 function promptPart({ prompt, row, common, copyOf }: Placed<Sequence>): Part {
   const part = { tokens: prompt.subarray(common), shared: 0, sharedRows: 0, own: row, ownBefore: common };
   return common > 0 ? { ...part, copyOf } : part;

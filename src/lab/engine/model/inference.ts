@@ -12,7 +12,7 @@ export type Cache = {
   readonly rows: number;
 };
 
-/** New tokens of one sequence in a pass. Their keys and values go into the cache, after what it holds of the sequence. */
+/** New tokens of one sequence in a pass. Their keys and values are appended to the sequence's rows of the cache. */
 export type Part = {
   readonly tokens: ArrayLike<number>;
   /** Cache rows that the sequence sees first: those of its prompt. */
@@ -21,14 +21,14 @@ export type Part = {
   /** Cache rows of its own; before the new tokens it has `ownBefore`. */
   readonly own: number;
   readonly ownBefore: number;
-  /** The first own rows are copies of these, made in this pass: what another prompt begins with, too. */
+  /** The first own rows are copies of these rows, made in this pass: the prefix shared with another prompt. */
   readonly copyOf?: number;
 };
 
-/** What a pass has to hold. `probabilities`: floats of one layer's. */
+/** Size of a pass. `probabilities`: floats of attention probabilities of one layer. */
 type Size = { readonly rows: number; readonly parts: number; readonly probabilities: number };
 
-/** Addresses of what one pass computes. All layers use the same buffers, unless they are kept on a tape. */
+/** Addresses of the results of one pass. All layers use the same buffers, unless they are kept on a tape. */
 type Buffers = Size & {
   readonly tokens: number;
   readonly positions: number;
@@ -44,7 +44,7 @@ type Buffers = Size & {
   readonly entropies: number;
 };
 
-/** What a pass gives: addresses, and the tape's row of the first token. */
+/** Results of a pass: addresses, and the tape's row of the first token. */
 type Scored = Pick<Buffers, 'scores' | 'entropies'> & { readonly row: number | null };
 
 /** Floats of a cache of so many rows. */
@@ -52,7 +52,7 @@ export function cacheSize({ shape, widths }: Model, rows: number): number {
   return shape.layers * rows * 2 * widths.kv;
 }
 
-/** The model forward without a way back, token by token or many at once: what decoders and `generate` have in common. */
+/** The forward pass without backward, token by token or many at once: shared by decoders and `generate`. */
 export class Inference {
   readonly model: Model;
   readonly #workspace: Workspace;
@@ -67,8 +67,8 @@ export class Inference {
    * Computes the parts, in order.
    *
    * @param tape Keeps the activations, if it has room. Row i of the parts' tokens is its row `row` + i.
-   * @returns Until the next run: `scores`, unnormalised, of what follows each part's last token, a row per part. `row` is null
-   *   when nothing was kept.
+   * @returns Valid until the next run. `scores`: unnormalised scores of the token after each part, a row per part.
+   * `row` is null when nothing was kept.
    */
   run(cache: Cache, parts: readonly Part[], tape: Tape | null = null): Scored {
     const { model } = this;
@@ -208,7 +208,7 @@ function attendParts(
   const kvRow = 2 * widths.kv;
   const rowAt = (row: number) => keys + row * kvRow * 4;
   kernels.appendKeys(cachedAttention, spans, parts.length, layer.qkv + shape.width * 4, keys);
-  // In order: what is copied may be a copy.
+  // The order matters: a source of a copy may itself be a copy.
   for (const { own, ownBefore, copyOf } of parts) {
     if (copyOf !== undefined) kernels.copy(ownBefore * kvRow, rowAt(copyOf), rowAt(own));
   }

@@ -4,7 +4,7 @@ import type { Model } from './model.js';
 
 /** Addresses of one layer's activations, one row per token. In inference several may be the same. */
 export type LayerBuffers = {
-  /** What comes in, [rows × width]. */
+  /** Input, [rows × width]. */
   readonly x: number;
   readonly normed: number;
   readonly normScale: number;
@@ -20,12 +20,12 @@ export type LayerBuffers = {
   /** [rows × (gate | up)] */
   readonly gateUp: number;
   readonly activated: number;
-  /** middle + feed-forward: what goes out. */
+  /** middle + feed-forward: the output. */
   readonly next: number;
 };
 
 /**
- * One transformer layer, forward, on `rows` tokens.
+ * Runs one transformer layer forward on `rows` tokens.
  *
  * @param positions Address of one i32 per row.
  * @param attend Fills `attended` from `qkv`; it knows which rows see which.
@@ -54,7 +54,7 @@ export function runLayer(
   multiply(kernels, layer.down.forward, rows, b.activated, b.next, 1);
 }
 
-/** Rows as many copies of one: what a product is added to. */
+/** Fills rows with copies of one row, to which a product is then added. */
 function repeatRow(
   { f32 }: Heap,
   row: number,

@@ -7,9 +7,9 @@ import { ropeFrequencies } from '../rope.js';
 import { paddedShape } from './padding.js';
 import { Parameters } from './parameters.js';
 
-/** What every pass over the model needs. */
+/** The state that every pass over the model needs. */
 export type Model = {
-  /** That of `paddedShape`. */
+  /** The padded shape (`paddedShape`). */
   readonly shape: ModelShape;
   readonly widths: Widths;
   readonly kernels: Kernels;

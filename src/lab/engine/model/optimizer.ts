@@ -4,7 +4,7 @@ import type { Kernels } from '../kernels/kernels.js';
 import { writeAdamSettings } from '../kernels/records.js';
 import type { Tensor } from '../layout.js';
 
-/** Weights side by side that are treated alike: floats of the (padded) flat vector. */
+/** Neighbouring weights with the same settings: floats of the (padded) flat vector. */
 type Stretch = {
   readonly start: number;
   readonly count: number;
@@ -15,7 +15,7 @@ type Stretch = {
 
 type Settings = { readonly learningRate: number; readonly weightDecay: number };
 
-/** What `clip_grad_norm_` of PyTorch adds to a norm before it divides by it. */
+/** Added to a norm before dividing by it, as PyTorch's `clip_grad_norm_` does. */
 const CLIP_EPSILON = 1e-6;
 
 /** Weights to be trained: flat vectors on the heap, and what they consist of. */
@@ -29,7 +29,7 @@ type Trained = {
     readonly gradient: number;
     readonly m: number;
     readonly v: number;
-    /** Is told when the weights have changed. */
+    /** Called when the weights have changed. */
     changed(): void;
   };
 };
@@ -54,7 +54,7 @@ export class Optimizer {
     const { clipNorm } = options;
     const { parameters, kernels } = this.#model;
     const stretches = this.#stretches(options);
-    // Without clipping the step itself sees all of the gradient, and says how long it was.
+    // Without clipping, the step itself reads the whole gradient and returns its norm.
     const known = clipNorm === undefined ? null : this.#norm(stretches, options);
     let squares = 0;
     this.step++;
@@ -84,7 +84,7 @@ export class Optimizer {
   #clip({ start, count }: Stretch, norm: number, clipNorm: number): void {
     const { kernels, parameters } = this.#model;
     const factor = clipNorm / (norm + CLIP_EPSILON);
-    // A norm that is not a number makes weights that are none.
+    // A norm that is NaN makes the weights NaN.
     if (!(factor >= 1)) kernels.scale(count, parameters.gradient + start * 4, factor);
   }
 
@@ -107,7 +107,7 @@ export class Optimizer {
     return kernels.adam(count, weights, gradient + skip, m + skip, v + skip, this.#settings);
   }
 
-  /** One stretch of all when all are treated alike. */
+  /** A single stretch when all tensors have the same settings. */
   #stretches({ groups, weightDecay = 0 }: AdamOptions): readonly Stretch[] {
     const { tensors, parameters } = this.#model;
     if (groups === undefined && weightDecay === 0) {

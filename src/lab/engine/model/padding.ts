@@ -2,10 +2,10 @@ import type { ModelShape } from '../engine.js';
 import { offsetsOf } from '../layout.js';
 
 /**
- * The shape that is computed with: the feed-forward layer filled up to a multiple of 4, the lanes of a vector.
+ * The shape that the kernels compute with: the feed-forward layer padded to a multiple of 4, the lanes of a vector.
  *
- * The weights added are zeros and stay so. What they add to a layer is silu(0) · 0 = 0, hence their gradient is 0, and
- * neither Adam nor weight decay moves a weight of 0 that has never had a gradient.
+ * The added weights are zeros and stay so. They add silu(0) · 0 = 0 to a layer, hence their gradient is 0, and neither
+ * Adam nor weight decay moves a weight of 0 that has never had a gradient.
  */
 export function paddedShape(shape: ModelShape): ModelShape {
   return { ...shape, feedForward: Math.ceil(shape.feedForward / 4) * 4 };
@@ -43,7 +43,7 @@ export function stretches(shape: ModelShape, padded: ModelShape = paddedShape(sh
   return all;
 }
 
-/** Adds a stretch, or makes the last one longer where this one follows it. */
+/** Adds a stretch, or extends the last one when the new one follows it directly. */
 export function push(all: Stretch[], { from, to, count }: Stretch): void {
   const last = all.at(-1);
   if (last !== undefined && last.from + last.count === from && last.to + last.count === to) {

@@ -6,8 +6,8 @@ import { offsetsOf } from '../layout.js';
 import { widthsOf } from '../model-shape.js';
 
 /**
- * A weight matrix: panels to multiply by it (forward) and by its transpose (backward), where its gradient is, and the
- * record of the products that are added to this.
+ * A weight matrix: panels to multiply by it (forward) and by its transpose (backward), the address of its gradient,
+ * and the record of the products that are added to it.
  */
 type Matrix = {
   readonly forward: Panels;
@@ -22,7 +22,7 @@ type Vector = { readonly at: number; readonly gradient: number };
 export type LayerParameters = {
   readonly attentionNorm: Vector;
   readonly qkv: Matrix;
-  /** null: queries, keys and values have none. */
+  /** null when queries, keys and values have none. */
   readonly qkvBias: Vector | null;
   readonly output: Matrix;
   readonly mlpNorm: Vector;
@@ -33,7 +33,7 @@ export type LayerParameters = {
 /**
  * The weights on the heap, flat, with gradient and Adam moments beside them, and the packed copies that `gemm` reads.
  *
- * Whoever changes the weights calls `changed`; whoever multiplies calls `readyForward` or `readyBackward` first.
+ * Call `changed` after changing the weights, and `readyForward` or `readyBackward` before multiplying.
  */
 export class Parameters {
   /** Numbers in each of the flat vectors, padding included. */
@@ -85,7 +85,7 @@ export class Parameters {
     };
   }
 
-  /** Address of room for one more flat vector, zeros where padding is; what was left there may be anything else. */
+  /** Address of a scratch vector as long as the weights. Padding is zero; the other numbers are undefined. */
   scratch(): number {
     return (this.#scratch ??= this.#kernels.heap.allocate(this.count));
   }

@@ -11,11 +11,11 @@ export type Placed<S> = Family<S> & { readonly row: number; readonly copyOf: num
 export type Wave<S> = { readonly families: readonly Placed<S>[]; readonly rows: number };
 
 /**
- * Puts sequences of the same prompt together, and cuts the whole into waves of bounded size; a large family may be in
- * several, each with the prompt anew. Prompts are in lexical order, so that those that begin alike are neighbours.
+ * Groups sequences by prompt, and cuts the whole into waves of bounded size; a large family may be in several, each
+ * with the prompt anew. Prompts are in lexical order, so that prompts with a common prefix are neighbours.
  *
- * @param most What a wave may cost: `perRow` for each row of cache and `perSequence` for each sequence. A sequence that
- *   is too large is a wave of its own.
+ * @param most Limit of a wave's cost: `perRow` for each row of cache and `perSequence` for each sequence. A sequence
+ * that is too large is a wave of its own.
  */
 export function plan<S extends Growing>(
   sequences: readonly S[],
@@ -41,7 +41,7 @@ export function plan<S extends Growing>(
   return waves.map((wave) => place(families(wave)));
 }
 
-/** Families whose prompts are computed together: as many as have at most `rows` tokens to compute, or one. */
+/** Families whose prompts are computed together: as many as fit in `rows` tokens, at least one. */
 export function passes<S>(placed: readonly Placed<S>[], rows: number): Placed<S>[][] {
   const all: Placed<S>[][] = [];
   let taken = Infinity;
@@ -74,7 +74,7 @@ function families<S extends Growing>(wave: readonly S[]): Family<S>[] {
   return byPrompt(wave).map((sequences, index, all) => {
     const { prompt } = sequences[0]!;
     const before = all[index - 1]?.[0]!.prompt ?? new Int32Array(0);
-    // Never all of it: of two that begin alike the shorter comes first.
+    // Never the whole prompt: of two with a common prefix the shorter comes first.
     return { prompt, sequences, common: sameTokens(before, prompt) };
   });
 }
@@ -88,7 +88,7 @@ function place<S extends Growing>(wave: readonly Family<S>[]): Wave<S> {
   };
   const placed = wave.map((family) => {
     const row = take(family.prompt.length);
-    // The last token of a sequence is never read.
+    // The last token of a sequence is never fed back.
     const whole = { ...family, row, copyOf, own: family.sequences.map(({ room }) => take(room - 1)) };
     copyOf = row;
     return whole;

@@ -2,19 +2,19 @@
 const MOST_FLOATS = 1 << 17;
 
 /**
- * What a sequence's cache still holds from earlier decoders of the same weights and prompt: the tokens whose keys and
- * values are there, and the scores after some of them.
+ * The tokens of a sequence whose keys and values its cache still holds from earlier decoders of the same weights and
+ * prompt, and the scores after some of them.
  *
- * While the weights stay as they are, the same tokens give the same bits. A policy that has settled says the same again
- * and again, and then nothing of it has to be computed anew.
+ * While the weights stay as they are, the same tokens give the same bits. A policy that has converged repeats its
+ * answers, and then nothing has to be computed anew.
  */
 export class RetainedTokens {
   readonly #tokens: number[] = [];
-  /** Of each token, the row of the tape that keeps its activations; null when none does. */
+  /** Row of the tape that keeps each token's activations; null when none does. */
   readonly #rows: (number | null)[] = [];
   /** Scores of the next token, by the number of tokens before it. */
   readonly #scores = new Map<number, Float32Array>();
-  /** Arrays of scores that are no longer of use. */
+  /** Arrays of scores for reuse. */
   readonly #spare: Float32Array[] = [];
 
   clear(): void {
@@ -24,7 +24,7 @@ export class RetainedTokens {
     this.#scores.clear();
   }
 
-  /** Whether the tokens are these, from the first on, and each has a row on the tape. */
+  /** Whether the sequence begins with these tokens, and each has a row on the tape. */
   hasRows(tokens: Int32Array, count: number): boolean {
     for (let i = 0; i < count; i++) if (this.#tokens[i] !== tokens[i] || this.#rows[i] === null) return false;
     return true;
@@ -35,7 +35,7 @@ export class RetainedTokens {
     return this.#rows[index]!;
   }
 
-  /** How many of `tokens`, put after the first `length`, are retained as they are. */
+  /** How many of `tokens`, put after the first `length`, are retained. */
   match(length: number, tokens: readonly number[]): number {
     let same = 0;
     while (same < tokens.length && this.#tokens[length + same] === tokens[same]) same++;
@@ -51,7 +51,7 @@ export class RetainedTokens {
   keep(length: number, scores: Float32Array): void {
     const isFirst = this.#scores.size === 0;
     if (!isFirst && (this.#scores.size + 1) * scores.length > MOST_FLOATS) return;
-    // To make an array each time took longer than to compute what is in it.
+    // An array is reused: to allocate one took longer than to compute its numbers.
     const room = this.#scores.get(length) ?? this.#spare.pop();
     if (room === undefined) this.#scores.set(length, scores.slice());
     else {
@@ -60,7 +60,10 @@ export class RetainedTokens {
     }
   }
 
-  /** The cache now holds `tokens` from position `length` on; whatever was there is gone. @param row That of the first. */
+  /**
+   * Records that the cache holds `tokens` from position `length` on; later ones are gone.
+   * @param row Tape row of the first token.
+   */
   replace(length: number, tokens: ArrayLike<number>, row: number | null): void {
     this.#tokens.length = length;
     this.#rows.length = length;

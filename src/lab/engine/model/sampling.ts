@@ -3,17 +3,17 @@ import type { Sampling } from '../engine.js';
 import { checkToken } from './batch.js';
 import type { Model } from './model.js';
 
-/** Below it, scores divided by the temperature would leave single precision. */
+/** At lower temperatures, scores divided by the temperature would overflow single precision. */
 const LOWEST_TEMPERATURE = 1e-6;
 
-/** Rows of unnormalised scores, and room of the same size for the distributions that are drawn from. */
+/** Rows of unnormalised scores, and scratch of the same size for the distributions to draw from. */
 type Rows = {
   readonly count: number;
   readonly scores: number;
   readonly tempered: number;
   /** A number per row. */
   readonly entropies: number;
-  /** One row. */
+  /** Scratch for one row. */
   readonly scratch: number;
 };
 
@@ -23,7 +23,7 @@ type Distributions = { readonly own: number; readonly drawn: number };
 type Draw = { readonly token: number; readonly logprob: number; readonly samplingLogprob: number };
 
 /**
- * Makes log-probabilities of the scores, in place, and those that `sampling` draws from.
+ * Turns the scores into log-probabilities, in place, and computes those that `sampling` draws from.
  *
  * @param seen The tokens before each row's next one.
  */
@@ -45,7 +45,10 @@ export function distributions(
   return { own: scores, drawn: isOther || isCut ? tempered : scores };
 }
 
-/** Puts the scores that are drawn from beside the model's own. @returns false, and nothing there, when they are the same. */
+/**
+ * Writes the scores to draw from beside the model's own.
+ * @returns false, and writes nothing, when they are the same.
+ */
 function changeScores(
   model: Model,
   { temperature, repetitionPenalty: penalty = 1 }: Sampling,
@@ -60,7 +63,7 @@ function changeScores(
   return true;
 }
 
-/** Once for each token, however often it was seen. */
+/** Applies the penalty once for each token, however often it was seen. */
 function penalise(
   { kernels, widths }: Model,
   { count, tempered }: Rows,
@@ -77,7 +80,7 @@ function penalise(
   }
 }
 
-/** The likeliest token stays whatever is cut off. */
+/** Whether top-k or top-p can remove tokens. The likeliest token always stays. */
 function cuts({ shape }: Model, { temperature, topK = shape.vocabulary, topP = 1 }: Sampling): boolean {
   return temperature > 0 && (topK < shape.vocabulary || topP < 1);
 }
@@ -97,7 +100,7 @@ function keepLikeliest(model: Model, { topK = model.shape.vocabulary, topP = 1 }
   }
 }
 
-/** One token of a row, by inverse CDF. @param uniform In [0, 1). */
+/** Draws a token of a row by inverse CDF. @param uniform In [0, 1). */
 export function draw(
   { kernels, shape, widths }: Model,
   { own, drawn }: Distributions,
@@ -112,7 +115,7 @@ export function draw(
   return { token, logprob: f32[own / 4 + row * widths.scores + token]!, samplingLogprob };
 }
 
-/** Throws a UserError that names what no tokens can be drawn with. */
+/** Throws a UserError that names the setting with which no token can be drawn. */
 export function checkSampling(
   model: Pick<Model, 'shape'>,
   { maxTokens, temperature, topK, topP = 1, repetitionPenalty = 1, stop = [] }: Sampling,

@@ -5,19 +5,19 @@ import { layerBuffers } from './training-buffers.js';
 
 /** Floats of activations that one tape keeps: those of a training step of the memory task, not of an evaluation. */
 const MOST_FLOATS = 2 ** 20;
-/** Floats of attention probabilities, by row and head, that there is room for. */
+/** Floats of attention probabilities, per row and head, that are allocated. */
 const PROBABILITIES = 64;
 
-/** Room for some rows: the number of the first, the buffers of each layer there, and where their probabilities begin. */
+/** Rows of a tape: the index of the first, the buffers of each layer, and where their probabilities begin. */
 export type Stretch = { readonly row: number; readonly layers: readonly LayerBuffers[]; readonly p: number };
 
 /**
- * The activations of tokens that decoders have computed, in the order they did: what a training step on the same tokens and
- * weights would compute again, to the bit. When it is full, later rows are not kept.
+ * The activations of tokens that decoders have computed, in the order of computation. A training step on the same
+ * tokens and weights reuses them: it would compute the same bits. When the tape is full, later rows are not kept.
  */
 export class Tape {
   readonly layers: readonly LayerBuffers[];
-  /** Of each row, two i32: where the probabilities of its first head begin, in floats, and floats from head to head. */
+  /** Two i32 per row: offset of the first head's probabilities, and stride between heads, in floats. */
   readonly places: number;
   readonly heads: number;
   readonly #model: Model;
@@ -50,7 +50,7 @@ export class Tape {
     return { row, layers: this.layers.map((layer) => fromRow(this.#model, layer, row)), p: start };
   }
 
-  /** Says where the probabilities of a row are. */
+  /** Records the place of a row's probabilities. */
   place(row: number, start: number, perHead: number): void {
     const { i32 } = this.#model.kernels.heap;
     i32[this.places / 4 + 2 * row] = start;
@@ -68,7 +68,7 @@ function floatsPerRow(model: Model): number {
   return shape.layers * layer + shape.width;
 }
 
-/** The same buffers from that row on; probabilities have places of their own. */
+/** The same buffers from that row on; probabilities are placed by `places` instead. */
 function fromRow({ shape, widths }: Model, layer: LayerBuffers, row: number): LayerBuffers {
   const skip = row * 4;
   const { width, feedForward } = shape;

@@ -31,7 +31,7 @@ type Capacity = {
   readonly largestHead: number;
 };
 
-/** Addresses of all that a training step keeps between forward and backward, and of its scratch. */
+/** Addresses of everything that a training step keeps between forward and backward, and of its scratch. */
 type TrainingBuffers = Capacity & {
   /** Head rows whose log-probabilities are kept. */
   readonly chunk: number;
@@ -75,7 +75,7 @@ export class TrainingMemory {
   readonly #keptScores: number;
   #buffers: TrainingBuffers | null = null;
 
-  /** @param keptScores What `mostScores` is by default. */
+  /** @param keptScores Replaces `mostScores`. */
   constructor(model: Model, keptScores: number) {
     this.#model = model;
     this.#keptScores = keptScores;
@@ -163,8 +163,8 @@ function layOut(model: Model, plan: Plan, cursor: Cursor): { buffers: TrainingBu
 }
 
 /**
- * Rows of so many scores that have room in so many floats. Whole blocks of `addProduct`, if there is room for one: then the bits
- * of the head's gradient do not depend on how the rows are cut.
+ * Rows of `scores` floats that fit in `floats`: whole blocks of `addProduct` if one fits, so that the bits of the
+ * head's gradient do not depend on how the rows are cut.
  */
 function rowsOf(floats: number, scores: number): number {
   const rows = Math.floor(floats / scores);

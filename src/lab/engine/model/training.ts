@@ -18,7 +18,10 @@ export class Training {
   readonly #decoded: DecodingMemory;
   #pass: Pass | null = null;
 
-  /** @param keptScores See `mostScores`. @param decoded What decoders have computed of the present weights is not computed again. */
+  /**
+   * @param keptScores See `mostScores`.
+   * @param decoded Activations that decoders have computed of the present weights are not computed again.
+   */
   constructor(model: Model, decoded: DecodingMemory, keptScores: number) {
     this.#model = model;
     this.#memory = new TrainingMemory(model, keptScores);
@@ -78,7 +81,7 @@ function runLayers(pass: Pass): void {
   });
 }
 
-/** The same bits as `runLayers`, copied from where decoding left them. */
+/** Copies the activations that decoding left, which have the same bits as those of `runLayers`. */
 function recallLayers({ model, batch, buffers }: Pass, { tape, rows }: Recalled): void {
   const { kernels, shape, widths } = model;
   const { width, feedForward } = shape;
@@ -130,7 +133,7 @@ function runBackward(pass: Pass, dLogprob: Floats, dEntropy: Floats | null): voi
   kernels.scatterAddRows(rows, shape.width, buffers.tokens, buffers.dx, parameters.embedding.gradient);
 }
 
-// In both halves of a layer `dx` is the derivative by what comes out and becomes that by what went in: the residual path
+// `dx` enters each half of a layer as the derivative by its output and leaves as that by its input: the residual path
 // leaves it as it is, and the norm's backward adds the rest.
 
 function feedForwardBackward({ model, batch, buffers }: Pass, layer: LayerParameters, a: LayerBuffers): void {
@@ -214,7 +217,7 @@ function headBackward(pass: Pass, dLogprob: Floats, dEntropy: Floats | null): vo
   const rows = batch.headRows.length;
   sumByHeadRow(pass, dLogprob, dEntropy);
   forEachChunk(pass, (first, chunkRows) => {
-    // One chunk still holds the log-probabilities of the forward pass; of several, only the last.
+    // A single chunk still holds the log-probabilities of the forward pass; of several chunks, only the last one does.
     if (chunkRows < rows) chunkLogprobs(pass, first, chunkRows);
     const rowBytes = pass.model.widths.scores * 4;
     forEachPart(first, chunkRows, buffers.piece, (from, some) => {
@@ -246,7 +249,7 @@ function forEachPart(first: number, rows: number, most: number, visit: Visit): v
   for (let done = 0; done < rows; done += most) visit(first + done, Math.min(most, rows - done));
 }
 
-/** In pieces, so that scores are still near when they become log-probabilities. */
+/** The work is cut into pieces, so that scores are still in the cache when they become log-probabilities. */
 function chunkLogprobs({ model, buffers, temperature }: Pass, chunk: number, rows: number): void {
   const { kernels, shape, widths, parameters } = model;
   forEachPart(chunk, rows, buffers.piece, (first, some) => {

@@ -4,16 +4,17 @@ import { checkOptions, groupsByTensor } from '../model/optimizer.js';
 import type { Device, Tensor } from './device.js';
 import type { Parameters } from './parameters.js';
 
-/** What `clip_grad_norm_` of PyTorch adds to a norm before it divides by it. */
+/** Added to a norm before dividing by it, as PyTorch's `clip_grad_norm_` does. */
 const CLIP_EPSILON = 1e-6;
 
-/** Per weight: its learning rate, its decay, and 0 where it is frozen, else 1. null where all are alike. */
+/** Learning rate and decay of each weight, and 0 where it is frozen, else 1. null when all weights have the same. */
 type Rates = { readonly learningRate: Tensor; readonly decay: Tensor; readonly isFree: Tensor } | null;
 
 /**
- * One step of Adam (bias-corrected, Kingma & Ba 2015) or AdamW on the accumulated gradient, which is then cleared.
+ * Takes one step of Adam (bias-corrected, Kingma & Ba 2015) or AdamW on the accumulated gradient, which is then
+ * cleared.
  *
- * @returns The gradient's L2 norm before clipping, of what is not frozen.
+ * @returns The gradient's L2 norm before clipping, frozen tensors left out.
  */
 export function adamStep(device: Device, shape: ModelShape, parameters: Parameters, options: AdamOptions): Tensor {
   checkOptions(options);
@@ -27,7 +28,7 @@ export function adamStep(device: Device, shape: ModelShape, parameters: Paramete
   parameters.step++;
   const correction1 = 1 - beta1 ** parameters.step;
   const correction2 = Math.sqrt(1 - beta2 ** parameters.step);
-  // The shares of the new are taken in double precision: 1 − 0.999 in single precision is off by 1e-5.
+  // 1 − β is computed in double precision: 1 − 0.999 in single precision is off by 1e-5.
   const m = towards(tf, parameters.get('m'), clipped, share(tf, rates, 1 - beta1));
   const v = towards(tf, parameters.get('v'), tf.square(clipped), share(tf, rates, 1 - beta2));
   const direction = tf.mul(tf.div(m, tf.add(tf.sqrt(v), epsilon * correction2)), correction2 / correction1);
@@ -50,12 +51,12 @@ function share(tf: Device['tf'], rates: Rates, value: number): Tensor {
   return rates === null ? tf.scalar(value) : tf.mul(rates.isFree, value);
 }
 
-/** A share of the way from one tensor to another. */
+/** Moves the fraction `part` of the way from one tensor to another. */
 function towards(tf: Device['tf'], from: Tensor, to: Tensor, part: Tensor): Tensor {
   return tf.add(from, tf.mul(tf.sub(to, from), part));
 }
 
-/** In two stages: a long running sum in single precision would lose what is small beside it. */
+/** Sums in two stages: a long running sum in single precision would lose small terms. */
 function sumSquares(tf: Device['tf'], flat: Tensor): Tensor {
   const row = 256;
   const padded = tf.pad(tf.square(flat), [[0, -flat.size & (row - 1)]]);
@@ -94,7 +95,7 @@ function isNorm({ shape }: LayoutTensor): boolean {
   return shape.length === 1;
 }
 
-/** Where the elements of a tensor lie in the flat vector. */
+/** Positions of a tensor's elements in the flat vector. */
 function* placesOf({
   shape: [rows, columns = 1],
   offset,

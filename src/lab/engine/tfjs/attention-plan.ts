@@ -1,9 +1,9 @@
 import type { ModelShape } from '../engine.js';
 
 /**
- * Which rows attend to which, as tables of indices: attention over sequences of different length that share a prompt is
- * then one gather into a block [readers × heads × rows × head width], three products, and one gather back. Nothing here
- * knows of tensors.
+ * Index tables of attention: which rows attend to which. Attention over sequences of different length that share a
+ * prompt is then one gather into a block [readers × heads × rows × head width], three products, and one gather back.
+ * Nothing here knows of tensors.
  *
  * Indices count head vectors: a row of queries, keys and values side by side is `heads + 2·kvHeads` of them.
  */
@@ -13,11 +13,11 @@ export type Reader = {
   /** The first row; the queries of `rows` of them. */
   readonly row: number;
   readonly rows: number;
-  /** What the last of them sees, itself included. The one before it sees all but the last, and so on. */
+  /** Rows that its last row sees, itself included. The row before it sees all but the last, and so on. */
   readonly keys: readonly number[];
 };
 
-/** How keys and values lie in the tensor they come from. */
+/** Layout of keys and values in the tensor they come from. */
 type KeySource = {
   /** Head vectors a row. */
   readonly stride: number;
@@ -28,24 +28,26 @@ type KeySource = {
 /** Readers padded to the same number of rows and of keys. */
 export type Block = {
   readonly readers: readonly Reader[];
-  /** Most rows, and most keys, of any of the readers. */
+  /** The maximum of the readers' rows, and of their keys. */
   readonly queries: number;
   readonly keys: number;
-  /** For each reader, head and query its head vector in the rows; padding has any. */
+  /** Head vector among the rows for each reader, head and query; padding has any. */
   readonly queryIds: Int32Array;
   /** The same in a tensor that holds one vector per head: the attention's results. */
   readonly resultIds: Int32Array;
   readonly keyIds: Int32Array;
   readonly valueIds: Int32Array;
-  /** For each reader and query the last key it sees; −1 for padding. */
+  /** Index of the last key that each query of each reader sees; −1 for padding. */
   readonly limits: Float32Array;
   readonly isPadded: boolean;
 };
 
-/** Below this many fewer products of a query and a key, a second block costs more than it saves. */
+/** Products of a query and a key that a second block must save to pay for itself. */
 const WORTH_A_BLOCK = 65_536;
 
-/** One block of all readers, or one for each list where they are of very different size. Empty lists do not count. */
+/**
+ * Puts all readers into one block, or each list into its own when their sizes differ much. Empty lists do not count.
+ */
 export function blocksOf(
   shape: ModelShape,
   lists: readonly (readonly Reader[])[],
@@ -58,7 +60,7 @@ export function blocksOf(
   return blocks.map((readers) => blockOf(shape, readers, source));
 }
 
-/** Keys and values beside the queries of the same rows. */
+/** Keys and values that lie beside the queries of the same rows. */
 function ownKeys({ heads, kvHeads }: ModelShape): KeySource {
   return { stride: heads + 2 * kvHeads, firstKey: heads, firstValue: heads + kvHeads };
 }
@@ -98,7 +100,7 @@ function blockOf({ heads, kvHeads }: ModelShape, readers: readonly Reader[], sou
   return { readers, queries, keys, queryIds, resultIds, keyIds, valueIds, limits, isPadded };
 }
 
-/** For each row and head where its result lies among the results of all blocks, one block after the other. */
+/** Place of each row's and head's result among the results of all blocks, one block after the other. */
 export function resultPlaces({ heads }: ModelShape, rows: number, blocks: readonly Block[]): Int32Array {
   const places = new Int32Array(rows * heads);
   let base = 0;
@@ -114,14 +116,14 @@ export function resultPlaces({ heads }: ModelShape, rows: number, blocks: readon
 }
 
 /**
- * How the derivatives by queries, keys and values of all blocks become those by the rows. They are taken from one list:
- * queries of every block, keys of every block, values of every block, a zero, and then the sums of what `sums` names: a
- * row that several readers see has a derivative from each.
+ * Gather tables that turn the derivatives by queries, keys and values of all blocks into those by the rows. They index
+ * one list: queries of every block, keys of every block, values of every block, a zero, and then the sums listed in
+ * `sums`: a row that several readers see has a derivative from each.
  */
 export type GradientPlaces = {
   /** [rows × (heads + 2·kvHeads)] */
   readonly places: Int32Array;
-  /** [sums × terms], or null where no row is seen by two readers. */
+  /** [sums × terms], or null when no row is seen by two readers. */
   readonly sums: { readonly terms: number; readonly ids: Int32Array } | null;
 };
 
@@ -156,7 +158,7 @@ export function gradientPlaces(shape: ModelShape, rows: number, blocks: readonly
   return { places, sums: shared.length === 0 ? null : { terms: longest, ids } };
 }
 
-/** For each row the places of its first key head in every reader that sees it, and how far the next head is from there. */
+/** For each row, the places of its first key head in every reader that sees it, and the stride to the next head. */
 function keyTerms(
   rows: number,
   blocks: readonly Block[],

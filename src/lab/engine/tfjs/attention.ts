@@ -13,17 +13,17 @@ type BlockTables = {
   readonly valueIds: Tensor;
   /** [readers × 1 × queries × keys]: 0 where the query sees the key, −1e9 where it does not. */
   readonly mask: Tensor;
-  /** [readers × 1 × queries × 1]: 0 for padding, else 1; null where there is none. */
+  /** [readers × 1 × queries × 1]: 0 for padding, else 1; null when there is no padding. */
   readonly isQuery: Tensor | null;
 };
 
-/** Which rows attend to which, on the device. */
+/** The index tables of attention on the device. */
 export type AttentionTables = { readonly blocks: readonly BlockTables[]; readonly places: Tensor };
 
-/** How derivatives come back to the rows; see `GradientPlaces`. */
+/** Gather tables of the derivatives on the device; see `GradientPlaces`. */
 export type GradientTables = { readonly places: Tensor; readonly sums: { terms: number; ids: Tensor } | null };
 
-/** What the backward pass needs of one block. The first three dimensions are readers, key heads and rows. */
+/** Tensors of one block for the backward pass. The first three dimensions are readers, key heads and rows. */
 type Attended = { readonly q: Tensor; readonly k: Tensor; readonly v: Tensor; readonly p: Tensor };
 
 export function attentionTables(device: Device, blocks: readonly Block[], places: Int32Array): AttentionTables {
@@ -60,8 +60,8 @@ function blockTables(device: Device, block: Block): BlockTables {
  * Softmax attention. Scores are not scaled here: the rotation has scaled the queries.
  *
  * @param rows [rows × (queries | keys | values)], rotated.
- * @param keys The same, or a cache whose rows are those that the tables name.
- * @returns [rows × width], and what `attentionBackward` needs.
+ * @param keys The same rows, or a cache with the rows that the tables name.
+ * @returns [rows × width], and the tensors for `attentionBackward`.
  */
 export function attention(
   device: Device,
@@ -123,7 +123,7 @@ function blockBackward(
   return { dQ: tf.matMul(dScores, k), dK: tf.matMul(dScores, q, true), dV: tf.matMul(p, dO, true) };
 }
 
-/** Padding has some row's derivative; it must not reach the keys. */
+/** Zeroes the derivatives of padding, which repeats some row: they must not reach the keys. */
 function withoutPadding({ tf }: Device, vectors: Tensor, { readers, queries, isQuery }: BlockTables): Tensor {
   return tf.mul(tf.reshape(vectors, [readers, -1, queries, vectors.shape[1]!]), isQuery!);
 }

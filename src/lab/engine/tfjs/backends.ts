@@ -2,16 +2,16 @@ import util from 'node:util';
 import { Device, type Place, type Tf } from './device.js';
 import { startWebgpu } from './webgpu.js';
 
-/** Where TensorFlow.js can compute, in the order in which they are tried. */
+/** Backends of TensorFlow.js, in the order in which they are tried. */
 export const backendNames = ['tfjs-node-gpu', 'tfjs-node', 'tfjs-webgpu', 'tfjs-wasm', 'tfjs-cpu'] as const;
 export type BackendName = (typeof backendNames)[number];
 
-/** What came of trying one. */
+/** Result of trying a backend. */
 export type Attempt =
   | { readonly name: BackendName; readonly kind: 'ready'; readonly device: Device; readonly where: Place }
   | { readonly name: BackendName; readonly kind: 'absent'; readonly why: string };
 
-/** What a backend may need to know of the process and of what is installed. Tests give their own. */
+/** The process and its installed packages, as a backend sees them. Tests pass their own. */
 type HostConfig = {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Loads a package by its name. */
@@ -30,10 +30,10 @@ const openers: Readonly<Record<BackendName, (host: HostConfig) => Promise<Opened
 
 type Opened = { readonly device: Device; readonly where: Place };
 
-/** Why a backend is not there: an answer, not a mistake. */
+/** A backend that cannot be used here, with the reason. No bug. */
 class Absent extends Error {}
 
-/** Tries one backend. Never throws: whatever is in the way is told. */
+/** Tries one backend. Never throws: the result says why it cannot be used. */
 export async function openBackend(name: BackendName, host: HostConfig): Promise<Attempt> {
   try {
     return { name, kind: 'ready', ...(await openers[name](host)) };
@@ -45,16 +45,18 @@ export async function openBackend(name: BackendName, host: HostConfig): Promise<
 function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof Absent) return message;
-  // Said in words that hold wherever the package would come from.
+  // The message must hold wherever the package would come from.
   const missing = /Cannot find (?:package|module) '([^']+)'/.exec(message)?.[1];
   if (missing !== undefined) return `${missing} is not installed`;
   if (message.includes('native addon module')) return 'its native part (tfjs_binding.node) is not installed';
   return message.split('\n')[0]!.trim();
 }
 
-/** Of several GPUs that the process may see, TensorFlow computes on the first; CUDA itself hides the others. */
+/**
+ * Opens TensorFlow on Node. Of several GPUs that the process may see it uses the first; CUDA itself hides the others.
+ */
 async function openNode({ load, environment }: HostConfig, name: 'tfjs-node-gpu' | 'tfjs-node'): Promise<Opened> {
-  // TensorFlow.js 4.22 calls it in most kernels, and Node 23 has taken it away.
+  // TensorFlow.js 4.22 calls `util.isNullOrUndefined` in most kernels, and Node 23 removed it.
   const old = util as { isNullOrUndefined?: (value: unknown) => boolean };
   old.isNullOrUndefined ??= (value) => value === null || value === undefined;
   const tf = exportsOf(await load(`@tensorflow/${name}`)) as Tf;
@@ -68,7 +70,7 @@ async function openNode({ load, environment }: HostConfig, name: 'tfjs-node-gpu'
 
 async function openWebgpu({ load, environment }: HostConfig): Promise<Opened> {
   const given = environment['ROCR_VISIBLE_DEVICES'] ?? environment['CUDA_VISIBLE_DEVICES'];
-  // Vulkan knows nothing of these variables, and Dawn takes the first adapter there is.
+  // Vulkan does not know these variables, and Dawn takes the first adapter there is.
   if (given !== undefined && given.split(',')[0] !== '0') {
     const which = given === '' || given === '-1' ? 'no GPU' : `GPU ${given}`;
     throw new Absent(`it takes the first GPU of the machine, and this process was given ${which}`);
@@ -87,14 +89,14 @@ async function openPlain({ load }: HostConfig, backend: 'wasm' | 'cpu', words: s
 }
 
 async function readyDevice(tf: Tf, backend: string, name?: BackendName): Promise<Device> {
-  // Else every tensor is searched for NaN, and the plain backend advertises the others.
+  // Otherwise every tensor is searched for NaN, and the plain backend advertises the others.
   tf.env().set('PROD', true);
   if (!(await tf.setBackend(backend))) throw new Absent(`TensorFlow.js could not start its backend \`${backend}\``);
   await tf.ready();
   return new Device(tf, backend, name);
 }
 
-/** What a CommonJS package exports, however it was loaded. */
+/** Exports of a CommonJS package, whether it was loaded by `import` or `require`. */
 function exportsOf(loaded: unknown): unknown {
   return (loaded as { default?: unknown }).default ?? loaded;
 }

@@ -4,7 +4,7 @@ import { checkAlive, checkContext, checkCount, checkDraw, checkExtension } from 
 import { runTokens, type Cache, type Part } from './inference.js';
 import { read, type Model } from './model.js';
 
-/** The one cache of an engine's decoders: keys and values of the one that was used last. */
+/** The one cache of an engine's decoders: keys and values of the decoder used last. */
 export class DecodingMemory {
   holder: Decoding | null = null;
   #cache: Cache | null = null;
@@ -25,9 +25,10 @@ export class DecodingMemory {
 }
 
 /**
- * Sequences that grow from one prompt. Keys and values stay on the device; the scores of the next tokens come here, one
- * read for each `extend`: tokens are drawn by inverse CDF in double precision, as the other engine draws them. (`generate`
- * draws on the device.) What a decoder is, is its tokens: another may take the cache, which then comes back from them.
+ * Sequences that grow from one prompt. Keys and values stay on the device; the scores of the next tokens are read
+ * back, once for each `extend`: tokens are drawn by inverse CDF in double precision, as the other engine draws them.
+ * (`generate` draws on the device.) A decoder owns only its tokens. Another decoder may take over the cache; it is
+ * rebuilt from the tokens when this one continues.
  */
 export class Decoding implements Decoder {
   readonly sequences: number;
@@ -35,9 +36,9 @@ export class Decoding implements Decoder {
   readonly #memory: DecodingMemory;
   readonly #version: number;
   readonly #prompt: Int32Array;
-  /** Own tokens of each sequence so far. */
+  /** Tokens of each sequence so far, without the prompt. */
   readonly #tokens: number[][];
-  /** For each sequence the rows of the cache that hold its tokens, the prompt's first. */
+  /** Rows of the cache that hold each sequence's tokens, the prompt's first. */
   #rows: number[][] = [];
   /** Log-probabilities of each sequence's next token. */
   #logprobs: Float32Array[] = [];
@@ -120,7 +121,7 @@ export class Decoding implements Decoder {
     extended.forEach((sequence, part) => (this.#logprobs[sequence] = scores[part]!));
   }
 
-  /** Runs the parts, keeps their keys and values, and gives the scores after each. */
+  /** Runs the parts, caches their keys and values, and returns the scores after each. */
   async #run(parts: readonly Part[], tokens: ArrayLike<number>): Promise<Float32Array[]> {
     const { device, shape } = this.#model;
     const { cache, logprobs } = device.run(() => runTokens(this.#model, this.#memory.cache, parts, device.ids(tokens)));
@@ -137,7 +138,7 @@ function draw(logprobs: Float32Array, uniform: number, temperature: number): num
   const weights = Float64Array.from(logprobs, (logprob) => Math.exp((logprob - top) / temperature));
   const goal = uniform * weights.reduce((sum, weight) => sum + weight, 0);
   let running = 0;
-  // Rounding may leave the goal above the last running sum: then it is the last token that has any weight.
+  // Rounding may leave the goal above the last running sum: then the last token with any weight is taken.
   let last = 0;
   for (let token = 0; token < weights.length && running <= goal; token++) {
     if (weights[token] === 0) continue;

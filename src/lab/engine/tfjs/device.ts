@@ -1,22 +1,22 @@
 import type * as tfjs from '@tensorflow/tfjs-core';
 
-/** TensorFlow.js is loaded when it is asked for, from whichever package the person has: only its types are known here. */
+/** TensorFlow.js is loaded at run time, from whichever package is installed: only its types are known here. */
 export type Tf = typeof tfjs;
 export type { Tensor } from '@tensorflow/tfjs-core';
 type Tensor = tfjs.Tensor;
 
-/** The part of the machine that computes, in words, and whether it is a GPU. */
+/** The hardware that computes, in words, and whether it is a GPU. */
 export type Place = { readonly isGpu: boolean; readonly words: string };
 
 /**
- * TensorFlow.js on one of its backends. The backends of a process share one library, which computes on one of them at a
- * time: whoever computes does it inside `run`.
+ * TensorFlow.js on one of its backends. The backends of a process share one library, which computes on one of them at
+ * a time: every computation must happen inside `run`.
  */
 export class Device {
   readonly tf: Tf;
-  /** Ours: that of the package, where there are two for one backend. */
+  /** Our name of the backend: that of the package, as two packages may offer one backend. */
   readonly name: string;
-  /** The library's name for it: `tensorflow`, `webgpu`, `wasm` or `cpu`. */
+  /** The library's name of the backend: `tensorflow`, `webgpu`, `wasm` or `cpu`. */
   readonly backend: string;
 
   constructor(tf: Tf, backend: string, name = `tfjs-${backend}`) {
@@ -25,9 +25,12 @@ export class Device {
     this.name = name;
   }
 
-  /** Computes on this backend, and frees every tensor made on the way but those in what is returned: the caller owns them. */
+  /**
+   * Computes on this backend, and frees every tensor made on the way except those in the result, which the caller
+   * owns.
+   */
   run<T>(compute: () => T): T {
-    // For a backend that is ready the call does its work before it returns; its promise has nothing to add.
+    // The call does its work before it returns when the backend is ready; its promise adds nothing.
     if (this.tf.getBackend() !== this.backend) void this.tf.setBackend(this.backend);
     return this.tf.tidy(compute as () => tfjs.TensorContainer) as T;
   }
@@ -52,7 +55,7 @@ export class Device {
     return this.#slowTransposed ? this.tf.matMul(this.tf.transpose(a), b) : this.tf.matMul(a, b, true, false);
   }
 
-  /** Rows of a matrix. */
+  /** Gathers rows of a matrix. */
   rows(table: Tensor, ids: Tensor): Tensor {
     return this.tf.gather(table, ids);
   }
@@ -65,7 +68,10 @@ export class Device {
     return this.tf.tensor1d(values, 'float32');
   }
 
-  /** The library's WebAssembly multiplies a transposed matrix in a plain loop, fifteen times slower than a plain one. */
+  /**
+   * Whether transposed products are slow: the library's WebAssembly multiplies a transposed matrix in a plain loop,
+   * fifteen times slower than a plain one.
+   */
   get #slowTransposed(): boolean {
     return this.backend === 'wasm';
   }

@@ -9,7 +9,7 @@ import { runTokens, type Cache, type Part } from './inference.js';
 import { read as numbers, type Model } from './model.js';
 import { drawTokens, type Drawn } from './sampling.js';
 
-/** A sequence that grows. `rows`: of the cache, those of its tokens. */
+/** A sequence that grows. `rows`: rows of the cache that hold its tokens. */
 type Sequence = {
   readonly prompt: Int32Array;
   readonly seed: number;
@@ -22,12 +22,12 @@ type Sequence = {
 };
 
 /**
- * Uniform numbers: a row of them for each sequence; or one list for all, of which `used` are drawn, by those that `open` has a 1 for.
- * Who has said a stop token is so known on the device before the tokens are read.
+ * Uniform numbers: a row of them for each sequence; or one list for all, of which `used` are drawn, by the sequences
+ * that have a 1 in `open`. So the device knows which sequences have ended before the tokens are read.
  */
 type Uniforms = { readonly own: Tensor } | { readonly shared: Tensor; readonly used: Tensor; readonly open: Tensor };
 
-/** What stays on the device from token to token, one row for each sequence that continues. */
+/** State kept on the device from token to token, one row for each sequence that continues. */
 type State = { readonly cache: Cache; readonly uniforms: Uniforms; readonly tokens: Tensor };
 
 type Step = { readonly state: State; readonly drawn: Drawn };
@@ -35,11 +35,11 @@ type Step = { readonly state: State; readonly drawn: Drawn };
 /** Tokens drawn for some sequences and not yet read. */
 type Unread = { readonly sequences: readonly Sequence[]; readonly drawn: Drawn };
 
-/** Tokens of each sequence between two reads on a GPU: so many may be drawn in vain after a stop token. */
+/** Tokens of each sequence between two reads on a GPU: up to so many are drawn in vain after a stop token. */
 const TOKENS_A_READ = 16;
 /** Prompt tokens computed in one pass. */
 const ROWS_AT_ONCE = 4096;
-/** Floats of keys or values that one block of attention may gather: what a WebGPU buffer holds. */
+/** Floats of keys or values that one block of attention may gather: the size of a WebGPU buffer. */
 const FLOATS_AT_ONCE = 2 ** 25;
 
 /** Continues prompts until each has ended. Tokens are drawn on the device, and read many at a time. */
@@ -66,7 +66,7 @@ export async function generate(
   );
   for (const wave of wavesOf(model, sequences)) {
     await runWave(model, wave, { sampling, stream });
-    // A number of the stream for each token that was kept; those of tokens in vain are drawn again.
+    // The stream advances once for each token kept; numbers used for tokens in vain are drawn again.
     for (const { tokens } of wave) tokens.forEach(() => stream?.next());
   }
   return sequences.map((sequence) => ({
@@ -92,12 +92,12 @@ function wavesOf({ shape }: Model, sequences: readonly Sequence[]): Sequence[][]
   );
 }
 
-/** How a wave draws. `stream`: of all its sequences; null where each has its own. */
+/** How a wave draws. `stream`: the stream of all its sequences; null when each has its own. */
 type Drawing = { readonly sampling: Sampling; readonly stream: Rng | null };
 
 async function runWave(model: Model, wave: readonly Sequence[], { sampling, stream }: Drawing): Promise<void> {
   const { device } = model;
-  // Where memory is shared with the processor, a read costs nothing.
+  // A read costs nothing where memory is shared with the processor.
   const mostUnread = ['wasm', 'cpu'].includes(device.backend) ? 1 : TOKENS_A_READ;
   const unread: Unread[] = [];
   let live = wave;
@@ -116,7 +116,7 @@ async function runWave(model: Model, wave: readonly Sequence[], { sampling, stre
   await collect(model, unread, sampling);
 }
 
-/** Reads the prompts, the same ones once, and draws the first tokens. */
+/** Computes the prompts, each distinct one once, and draws the first tokens. */
 function start(model: Model, wave: readonly Sequence[], { sampling, stream }: Drawing): Step {
   const { device } = model;
   const { tf } = device;
@@ -166,7 +166,7 @@ function passesOf(groups: readonly Sequence[][]): [Sequence, ...Sequence[]][][] 
   return passes;
 }
 
-/** As many numbers as the sequences could draw, of one stream or of the stream of each. */
+/** Uniform numbers for all tokens that the sequences could draw, from one stream or from the stream of each. */
 function uniformsOf({ device }: Model, wave: readonly Sequence[], stream: Rng | null): Uniforms {
   const { tf } = device;
   const most = Math.max(...wave.map(({ room }) => room));
@@ -183,7 +183,7 @@ function uniformsOf({ device }: Model, wave: readonly Sequence[], stream: Rng | 
   return { own: tf.reshape(device.floats(numbers), [wave.length, most]) };
 }
 
-/** The numbers that the rows draw next. */
+/** The next uniform number of each row. */
 function nextUniforms({ device }: Model, uniforms: Uniforms, drawn: number): Tensor {
   const { tf } = device;
   if ('own' in uniforms) return tf.reshape(tf.slice(uniforms.own, [0, drawn], [-1, 1]), [-1]);
@@ -191,7 +191,7 @@ function nextUniforms({ device }: Model, uniforms: Uniforms, drawn: number): Ten
   return device.rows(uniforms.shared, tf.cast(tf.minimum(places, uniforms.shared.size - 1), 'int32'));
 }
 
-/** What is left after the rows have drawn these tokens. */
+/** The uniform numbers that are left after the rows have drawn these tokens. */
 function uniformsAfter({ device }: Model, uniforms: Uniforms, tokens: Tensor, stop: readonly number[]): Uniforms {
   const { tf } = device;
   if ('own' in uniforms) return { own: tf.clone(uniforms.own) };
@@ -208,7 +208,7 @@ function uniformsOfRows({ device }: Model, uniforms: Uniforms, ids: Tensor): Uni
   return { ...uniforms, open: device.rows(uniforms.open, ids) };
 }
 
-/** Computes the last tokens of the sequences that go on, and draws what follows them. @param going Their indices. */
+/** Computes the last tokens of the sequences that continue, and draws the next ones. @param going Their indices. */
 function advance(
   model: Model,
   { cache, uniforms, tokens, live, drawn }: State & { live: readonly Sequence[]; drawn: number },
@@ -240,7 +240,7 @@ function draw(
   return { state: { cache, uniforms: left, tokens: tf.clone(next.tokens) }, drawn: next };
 }
 
-/** Reads what has been drawn, all in one go. What a sequence drew after its end is dropped. */
+/** Reads all drawn tokens in one go. Tokens drawn after a sequence's end are dropped. */
 async function collect({ device }: Model, unread: Unread[], { stop = [], ends }: Sampling): Promise<void> {
   const read = unread.splice(0);
   if (read.length === 0) return;

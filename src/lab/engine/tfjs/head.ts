@@ -9,11 +9,11 @@ export function distribution(device: Device, normed: Tensor, head: Tensor, tempe
   const { tf } = device;
   const scores = device.productByTransposed(normed, head);
   const logprobs = logSoftmax(device, temperature === 1 ? scores : tf.div(scores, temperature));
-  // A token that cannot be has 0 · −big = −0, never NaN: the logarithm of a probability is finite in single precision.
+  // An impossible token has 0 · −big = −0, never NaN: its log-probability is finite in single precision.
   return { logprobs, entropies: tf.neg(tf.sum(tf.mul(tf.exp(logprobs), logprobs), 1, true)) };
 }
 
-/** Row by row. */
+/** Log-softmax of each row. */
 export function logSoftmax({ tf }: Device, scores: Tensor): Tensor {
   const shifted = tf.sub(scores, tf.max(scores, 1, true));
   return tf.sub(shifted, tf.log(tf.sum(tf.exp(shifted), 1, true)));
@@ -25,7 +25,7 @@ export type Chunk = {
   readonly rows: number;
   /** Indices of targets. */
   readonly targets: readonly number[];
-  /** Where each target's score lies in the chunk. */
+  /** Index of each target's score in the chunk. */
   readonly places: readonly number[];
 };
 
@@ -49,8 +49,8 @@ export function chunksOf({ headRows, targets, targetHeads }: Batch, vocabulary: 
 export type ScoreGradient = { readonly dLogprob: Float32Array; readonly dEntropy: Float32Array | null };
 
 /**
- * The derivative by the scores of a chunk, [rows × vocabulary]: at the tokens chosen dLogprob, everywhere
- * −p · (Σ dLogprob + Σ dEntropy · (log p + entropy)), the sums over the row's targets.
+ * The derivative by the scores of a chunk, [rows × vocabulary]: dLogprob at the chosen tokens, and everywhere −p · (Σ
+ * dLogprob + Σ dEntropy · (log p + entropy)), the sums over the row's targets.
  */
 export function scoresBackward(
   device: Device,
@@ -70,7 +70,7 @@ export function scoresBackward(
   return tf.sub(tf.reshape(atChosen, logprobs.shape), tf.mul(tf.exp(logprobs), slope));
 }
 
-/** Added up here, in an order that does not change: a device adds what falls on the same place in any order. */
+/** Sums on the host, in a fixed order: a device adds terms of the same place in any order. */
 function sums({ rows, targets, places }: Chunk, vocabulary: number, { dLogprob, dEntropy }: ScoreGradient) {
   const chosen = new Map<number, number>();
   const dLogprobs = new Float32Array(rows);

@@ -13,15 +13,15 @@ export type Cache = { readonly rows: number; readonly layers: readonly Tensor[] 
 /** New tokens of one sequence. */
 export type Part = {
   readonly rows: number;
-  /** Of the first in its sequence. */
+  /** Position of its first token in the sequence. */
   readonly position: number;
-  /** Rows of the cache that all of them see. */
+  /** Rows of the cache that all of its tokens see. */
   readonly seen: readonly number[];
 };
 
 /**
- * Runs new tokens, part by part, after what is cached. Their rows of the cache follow those it had, in the same order.
- * Call it inside `Device.run`.
+ * Runs new tokens, part by part, after the cached ones. Their rows of the cache are appended in the same order. Call
+ * it inside `Device.run`.
  *
  * @param tokens One id a row, on the device.
  * @returns The longer cache, and the log-probabilities after each part's last token, [parts × vocabulary].
@@ -52,7 +52,7 @@ export function runTokens(
   return { cache: { rows: (cache?.rows ?? 0) + rows, layers }, logprobs };
 }
 
-/** Where the new rows are: their rotation, and the rows that each may see. */
+/** Rotation of the new rows, and the rows that each may see. */
 function placesOf({ device, shape, rotation }: Model, cached: number, parts: readonly Part[], rows: number) {
   const readers: Reader[] = [];
   const positions: number[] = [];

@@ -5,7 +5,7 @@ import { rmsNorm, rmsNormBackward, type Normed } from './norm.js';
 import type { LayerWeights } from './parameters.js';
 import { rotate, rotateBackward, type Rotation } from './rotation.js';
 
-/** What all layers of a pass share. */
+/** State that all layers of a pass share. */
 type LayerContext = {
   readonly device: Device;
   readonly shape: ModelShape;
@@ -13,7 +13,7 @@ type LayerContext = {
   readonly tables: AttentionTables;
 };
 
-/** What `layerBackward` needs of a layer's forward pass; one row per token. */
+/** Activations of a layer's forward pass that `layerBackward` needs; one row per token. */
 export type LayerActivations = {
   readonly normed: Normed;
   readonly attended: ReturnType<typeof attention>['attended'];
@@ -27,9 +27,10 @@ export type LayerActivations = {
 };
 
 /**
- * One transformer layer.
+ * Runs one transformer layer forward.
  *
- * @param keysOf The rows that queries attend to, given the new ones: these themselves, or a cache that now has them too.
+ * @param keysOf Maps the new rows to the rows that queries attend to: the new rows themselves, or a cache that
+ * includes them.
  */
 export function layerForward(
   context: LayerContext,
@@ -53,7 +54,7 @@ export function layerForward(
   return { next, activations: { normed, attended, result, middleNormed, gate, up, sigmoid, activated } };
 }
 
-/** Derivatives by what went in and by the layer's weights, given that by what came out. */
+/** Derivatives by the layer's input and weights, given that by its output. */
 export function layerBackward(
   context: LayerContext & { readonly gradientTables: GradientTables },
   weights: LayerWeights,

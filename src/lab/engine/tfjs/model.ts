@@ -9,11 +9,11 @@ export type Model = {
   readonly shape: ModelShape;
   readonly parameters: Parameters;
   readonly rotation: Rotation;
-  /** Scores of the vocabulary that one tensor may hold; what is more is computed in pieces, twice. */
+  /** Scores of the vocabulary that one tensor may hold; more are computed in pieces, twice. */
   readonly keptScores: number;
 };
 
-/** The numbers of a tensor, which is freed. Waits until they are computed. */
+/** Reads the numbers of a tensor, once they are computed, and frees it. */
 export async function read(tensor: Tensor): Promise<Float32Array> {
   try {
     return (await tensor.data()) as Float32Array;

@@ -1,12 +1,12 @@
 import type { Device, Tensor } from './device.js';
 
-/** RMSNorm, with what its derivative needs. */
+/** Result of RMSNorm, with the tensors for its derivative. */
 export type Normed = {
   /** [rows × width] */
   readonly result: Tensor;
   /** The rows divided by their root mean square. */
   readonly unit: Tensor;
-  /** What they were multiplied by for that, [rows × 1]. */
+  /** The reciprocal root mean square of each row, [rows × 1]. */
   readonly scale: Tensor;
 };
 

@@ -14,9 +14,9 @@ export type LayerWeights = {
   readonly down: Tensor;
 };
 
-/** One version of the weights, or of their gradient: the flat vector cut into its parts. */
+/** The weights, or their gradient, cut into matrices and norms. */
 export type Weights = {
-  /** [vocabulary × width], as is the head, which is the embedding itself when tied. */
+  /** [vocabulary × width]. The head has the same shape, and is the embedding itself when tied. */
   readonly embedding: Tensor;
   readonly layers: readonly LayerWeights[];
   readonly finalNorm: Tensor;
@@ -58,14 +58,14 @@ export class Parameters {
     return this.#flat[name];
   }
 
-  /** Puts a tensor, from now on its own, in the place of another. */
+  /** Replaces a tensor, and owns the new one from now on. */
   put(name: 'weights' | 'm' | 'v', tensor: Tensor): void {
     this.#flat[name].dispose();
     this.#flat = { ...this.#flat, [name]: this.#device.tf.keep(tensor) };
     if (name === 'weights') this.#changed();
   }
 
-  /** null where nothing has been added since it was last cleared. */
+  /** null when nothing has been added since it was last cleared. */
   get gradient(): Tensor | null {
     return this.#gradient;
   }
@@ -89,13 +89,13 @@ export class Parameters {
 
   #changed(): void {
     this.version++;
-    // A tied head is the embedding: each tensor once.
+    // A tied head is the embedding: each tensor is disposed of once.
     if (this.#parts !== null) for (const tensor of new Set(tensorsOf(this.#parts))) tensor.dispose();
     this.#parts = null;
   }
 }
 
-/** The flat vector of parts, in its order; `head` is left out where it is the embedding. */
+/** The parts as one flat vector in the order of `layout`; a tied `head` is left out. */
 export function flatten({ tf }: Device, parts: Weights): Tensor {
   return tf.concat(
     tensorsOf(parts).map((tensor) => tf.reshape(tensor, [-1])),

@@ -3,11 +3,14 @@ import { widthsOf } from '../model-shape.js';
 import { ropeFrequencies } from '../rope.js';
 import type { Device, Tensor } from './device.js';
 
-/** Tables or rows of RoPE, [positions × (queries | keys | values)]: what to multiply by, and by what the other half. */
+/**
+ * Tables or rows of RoPE, [positions × (queries | keys | values)]: factors of a number, and of its partner in the
+ * other half.
+ */
 export type Rotation = { readonly cos: Tensor; readonly sin: Tensor };
 
 /**
- * The tables for every position. Values are left as they are, and queries are also divided by √(head width), so that one
+ * The tables for every position. Values get factor 1, and queries are also divided by √(head width), so that one
  * multiplication does it all.
  */
 export function rotationTables(device: Device, shape: ModelShape): Rotation {
@@ -45,7 +48,7 @@ export function rotateBackward({ tf }: Device, dRotated: Tensor, { cos, sin }: R
   return tf.add(tf.mul(dRotated, cos), otherHalf(tf, tf.mul(dRotated, sin), headWidth));
 }
 
-/** In every head the second half first. */
+/** Swaps the halves of every head. */
 function otherHalf(tf: Device['tf'], qkv: Tensor, headWidth: number): Tensor {
   return tf.reshape(tf.reverse(tf.reshape(qkv, [-1, 2, headWidth / 2]), 1), qkv.shape);
 }

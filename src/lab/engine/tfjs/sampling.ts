@@ -2,11 +2,11 @@ import type { Sampling } from '../engine.js';
 import type { Device, Tensor } from './device.js';
 import { logSoftmax } from './head.js';
 
-/** One token a row, on the device. */
+/** One drawn token a row, on the device. */
 export type Drawn = {
   /** [rows], int32 */
   readonly tokens: Tensor;
-  /** Of the model itself, and of what was drawn from; [rows]. */
+  /** Log-probability of the token under the model, and under the distribution drawn from; [rows]. */
   readonly logprobs: Tensor;
   readonly samplingLogprobs: Tensor;
 };
@@ -15,9 +15,10 @@ export type Drawn = {
 const NEVER = -1e30;
 
 /**
- * Draws by inverse CDF from what `sampling` leaves of each row, in single precision.
+ * Draws by inverse CDF from the distribution of each row under `sampling`, in single precision.
  *
- * @param logprobs The model's, [rows × vocabulary]; @param uniforms in [0, 1), [rows].
+ * @param logprobs The model's, [rows × vocabulary];
+ * @param uniforms in [0, 1), [rows].
  */
 export function drawTokens(device: Device, logprobs: Tensor, uniforms: Tensor, sampling: Sampling): Drawn {
   const { tf } = device;
@@ -36,7 +37,7 @@ export function drawTokens(device: Device, logprobs: Tensor, uniforms: Tensor, s
   };
 }
 
-/** What top-k and then top-p leave, normalised; with all that are as likely as the last one kept. */
+/** Applies top-k, then top-p, and normalises; ties of the last token kept stay. */
 function cut(device: Device, logprobs: Tensor, { topK = Infinity, topP = 1 }: Sampling): Tensor {
   const { tf } = device;
   const vocabulary = logprobs.shape[1]!;
@@ -44,7 +45,7 @@ function cut(device: Device, logprobs: Tensor, { topK = Infinity, topP = 1 }: Sa
   const sorted = tf.topk(logprobs, Math.min(topK, vocabulary), true).values;
   let least = tf.min(sorted, 1, true);
   if (topP < 1) {
-    // Of the sum of what top-k has left, ties beyond it left out.
+    // The share of top-p counts from the sum that top-k has left, without ties beyond k.
     const p = tf.exp(sorted);
     const before = tf.cumsum(p, 1, true);
     const isKept = tf.less(before, tf.mul(tf.sum(p, 1, true), topP));
@@ -53,7 +54,9 @@ function cut(device: Device, logprobs: Tensor, { topK = Infinity, topP = 1 }: Sa
   return logSoftmax(device, tf.where(tf.greaterEqual(logprobs, least), logprobs, tf.fill(logprobs.shape, NEVER)));
 }
 
-/** The token where the running sum passes `uniform` of its total; rounding may leave that beyond the last one. */
+/**
+ * The token where the running sum passes `uniform` of its total; the last token, where rounding leaves that beyond it.
+ */
 function passing({ tf }: Device, weights: Tensor, uniforms: Tensor): Tensor {
   const running = tf.cumsum(weights, 1);
   const goal = tf.mul(tf.reshape(uniforms, [-1, 1]), tf.sum(weights, 1, true));

@@ -23,12 +23,12 @@ import { Parameters } from './parameters.js';
 import { rotationTables } from './rotation.js';
 import { Training } from './training.js';
 
-/** 128 MiB of floats: what a buffer of WebGPU may hold unless more is asked for. */
+/** 128 MiB of floats: the default limit of a WebGPU buffer. */
 const KEPT_SCORES = 2 ** 25;
 
 /**
- * The LLaMA model on TensorFlow.js. Weights, optimizer and caches stay on the device; what comes back is what a caller
- * asks for. Whoever drops the engine disposes of it first: the library knows nothing of garbage collection.
+ * The LLaMA model on TensorFlow.js. Weights, optimizer and caches stay on the device; only results are read back.
+ * Dispose of an engine before dropping it: the library knows nothing of garbage collection.
  */
 export class TfjsEngine implements Engine {
   readonly backend: string;
@@ -38,7 +38,7 @@ export class TfjsEngine implements Engine {
   readonly #training: Training;
   readonly #decoding: DecodingMemory;
 
-  /** All weights are zero until `loadWeights`. @throws UserError when the shape is one the model cannot have. */
+  /** All weights are zero until `loadWeights`. @throws UserError when the shape is invalid. */
   constructor(device: Device, shape: ModelShape, options: { keptScores?: number } = {}) {
     checkShape(shape);
     this.backend = device.name;
@@ -139,7 +139,7 @@ export class TfjsEngine implements Engine {
   #write(name: 'weights' | 'm' | 'v', values: Float32Array): void {
     this.#check(name, values);
     const { device, parameters } = this.#model;
-    // A copy: the library may go on reading what it is given.
+    // A copy, because the library may read its argument later.
     device.run(() => parameters.put(name, device.floats(values.slice())));
   }
 
@@ -152,7 +152,7 @@ export class TfjsEngine implements Engine {
   }
 }
 
-/** Some backends give their own memory. */
+/** Copies, because some backends return their own memory. */
 function copyOf(values: ArrayLike<number>): Float32Array {
   return Float32Array.from(values);
 }

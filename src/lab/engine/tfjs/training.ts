@@ -13,14 +13,14 @@ import { rmsNorm, rmsNormBackward, type Normed } from './norm.js';
 import { flatten, type Weights } from './parameters.js';
 import { rotationAt, type Rotation } from './rotation.js';
 
-/** What the forward pass leaves on the device for the backward pass. */
+/** Tensors that the forward pass leaves on the device for the backward pass. */
 type Kept = {
   readonly rotation: Rotation;
   readonly tables: AttentionTables;
   readonly layers: readonly LayerActivations[];
-  /** Of the head rows. */
+  /** The norm of the head rows. */
   readonly normed: Normed;
-  /** Where one chunk is all. */
+  /** The distribution of the head rows when one chunk holds them all, else null. */
   readonly distribution: Distribution | null;
 };
 

@@ -12,19 +12,19 @@ type AdapterInfo = {
 };
 
 /**
- * Gives this process the WebGPU that a browser would have, which TensorFlow.js looks for in `navigator`.
+ * Gives this process the WebGPU of a browser, which TensorFlow.js looks for in `navigator`.
  *
- * @returns What it would compute on; null when there is nothing.
+ * @returns The hardware it computes on; null when there is none.
  */
 export async function startWebgpu(dawn: unknown): Promise<Place | null> {
   const { create, globals } = dawn as Dawn;
   const gpu = create([]);
-  // As TensorFlow.js asks for it.
+  // The same request as TensorFlow.js makes.
   const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
   if (adapter === null) return null;
   Object.assign(globalThis, globals);
   const { navigator = {} } = globalThis as { navigator?: object };
-  // Node 20 has no `navigator`, later ones have one without `gpu`.
+  // Node 20 has no `navigator`; later versions have one without `gpu`.
   Object.defineProperty(navigator, 'gpu', { value: gpu, configurable: true });
   Object.defineProperty(globalThis, 'navigator', { value: navigator, configurable: true });
   return placeOf(adapter.info);

@@ -2,56 +2,59 @@ import { UserError } from '../../../base/user-error.js';
 import { rng, shuffle } from '../../rng.js';
 import type { Tokenizer } from '../../text/tokenizer.js';
 
-/** How prompts are made. */
-type Wish = {
-  /** Different prompts. */
+/** Options for making prompts from stories. */
+type PromptOptions = {
+  /** Number of different prompts. */
   readonly count: number;
-  /** Tokens of each. */
+  /** Tokens of each prompt. */
   readonly length: number;
-  /** Of the order in which stories are taken. */
+  /** Seed of the order in which stories are taken. */
   readonly seed: number;
-  /** Whether a story of fewer tokens is passed over; else it is a prompt as a whole. */
+  /** Whether to skip stories of fewer tokens; otherwise a short story becomes a prompt as a whole. */
   readonly dropShort: boolean;
 };
 
-/** So many stories are shuffled at once for each prompt that is wanted, and at most. */
+/** Stories shuffled at once, per prompt requested; `largestPool` limits them. */
 const poolPerPrompt = 2;
 const largestPool = 20_000;
-/** A pool of which fewer are new has nothing more to give; so many of them in a row, or so many stories, and the source has not. */
+/**
+ * Share of new prompts below which a pool is barren. After `mostBarrenPools` barren pools in a row, or `largestPool`
+ * stories in them, the source counts as exhausted.
+ */
 const leastNew = 0.01;
 const mostBarrenPools = 20;
 
 /**
- * The beginnings of stories as texts, no two alike and none with the token that ends a text. Of a source without end no
- * more is read than is needed.
+ * Distinct prompts from the beginnings of stories, without the token that ends a text. Reads no more of an endless
+ * source than it needs.
  *
- * @throws UserError when the stories do not give so many.
+ * @throws UserError when the stories do not yield enough prompts.
  */
-export function storyPrompts(stories: Iterable<string>, tokenizer: Tokenizer, wish: Wish): string[] {
-  const random = rng(wish.seed, 'prompts');
+export function storyPrompts(stories: Iterable<string>, tokenizer: Tokenizer, options: PromptOptions): string[] {
+  const random = rng(options.seed, 'prompts');
   const prompts = new Set<string>();
   let barren = { pools: 0, stories: 0 };
-  for (const pool of pooled(stories, Math.min(largestPool, poolPerPrompt * wish.count))) {
+  for (const pool of pooled(stories, Math.min(largestPool, poolPerPrompt * options.count))) {
     const before = prompts.size;
     for (const story of shuffle(pool, random)) {
-      const prompt = promptOf(story, tokenizer, wish);
+      const prompt = promptOf(story, tokenizer, options);
       if (prompt !== null) prompts.add(prompt);
-      if (prompts.size === wish.count) return [...prompts];
+      if (prompts.size === options.count) return [...prompts];
     }
     const isBarren = prompts.size - before < leastNew * pool.length;
     barren = isBarren ? { pools: barren.pools + 1, stories: barren.stories + pool.length } : { pools: 0, stories: 0 };
     if (barren.pools === mostBarrenPools || barren.stories >= largestPool) break;
   }
   throw new UserError(
-    `The stories begin in only ${prompts.size} different ways, and ${wish.count} prompts are wanted.`,
-    `Ask for fewer prompts, for longer ones than ${wish.length} tokens, or give more stories.`,
+    `The stories begin in only ${prompts.size} different ways, and ${options.count} prompts are wanted.`,
+    `Ask for fewer prompts, for longer ones than ${options.length} tokens, or give more stories.`,
   );
 }
 
-function promptOf(story: string, tokenizer: Tokenizer, { length, dropShort }: Wish): string | null {
+function promptOf(story: string, tokenizer: Tokenizer, { length, dropShort }: PromptOptions): string | null {
   const ids = tokenizer.encode(story).slice(0, length);
   if (dropShort && ids.length < length) return null;
-  // A text may spell that token out.
+  // The text of a story may contain that token's spelling.
   if (tokenizer.end !== null && ids.includes(tokenizer.end)) return null;
   const text = tokenizer.decodePlain(ids);
   return text === '' ? null : text;

@@ -54,15 +54,15 @@ export async function evalRun(config: EvalConfig, context: ProcessContext): Prom
   const { tokenizer } = textTokenizer(subject.directory);
   const evaluation = await evaluationOf(config, measured, tokenizer);
   const { repetitionPenalty: repetition_penalty = 1 } = evaluation.sampling;
-  const wish = { engine: config.engine, threads: config.threads, repetition_penalty };
+  const options = { engine: config.engine, threads: config.threads, repetition_penalty };
   const hint = { alpha: config.lora_alpha ?? alphaIn(config.lora_config) ?? standardAlpha };
   noteAlpha(config, subject.directory, context);
-  const service = await openSaved(subject.directory, { ...wish, tokenizer, hint }, context);
+  const service = await openSaved(subject.directory, { ...options, tokenizer, hint }, context);
   try {
     const longest = Math.max(...evaluation.tasks.map(({ prompt }) => prompt.length));
     requireRoom(service.engine, longest, evaluation.sampling.maxTokens);
     requirePreset(service.engine, config.lora_config);
-    return await withReference(service, { subject, evaluation, named: config, wish, context }, async (reference) => {
+    return await withReference(service, { subject, evaluation, named: config, options, context }, async (reference) => {
       const asked = { ...evaluation, reference, wholeAlone: config.no_routing_eval };
       const results = await resultsOf(service, asked, context);
       return typeof results === 'string'

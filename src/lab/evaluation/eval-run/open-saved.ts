@@ -7,7 +7,7 @@ import { openModel } from '../../service/open-model.js';
 import type { Tokenizer } from '../../text/tokenizer.js';
 
 /** What computes. */
-export type Wish = {
+export type OpenOptions = {
   readonly engine: EngineChoice;
   readonly threads: number | null;
   readonly repetition_penalty?: number;
@@ -16,12 +16,12 @@ export type Wish = {
 /** The model at this path with its own adapters, switched on. @throws UserError when there is none with this tokenizer. */
 export async function openSaved(
   path: string,
-  wish: Wish & { readonly tokenizer: Tokenizer; readonly hint?: DualHint },
+  options: OpenOptions & { readonly tokenizer: Tokenizer; readonly hint?: DualHint },
   context: Pick<ProcessContext, 'log' | 'environment'>,
 ): Promise<EngineService> {
   const resumed = { path: findModel(path), batch: 0, state: null };
-  const source = { ...wish, model_name: '', load_checkpoint_path: null, seed: 0, resumed };
+  const source = { ...options, model_name: '', load_checkpoint_path: null, seed: 0, resumed };
   const service = new EngineService(await openModel(source, context));
-  await restoreModel(resumed.path, service.engine, wish.hint);
+  await restoreModel(resumed.path, service.engine, options.hint);
   return service;
 }

@@ -7,7 +7,7 @@ import { withoutAdapters } from '../../service/dual-adapters.js';
 import type { EngineService } from '../../service/engine-service.js';
 import { driftLimitsOf, type Reading } from '../drift.js';
 import { earnedBy, playTasks, type ModeEvaluation, type ModeReference } from '../modes.js';
-import { openSaved, type Wish } from './open-saved.js';
+import { openSaved, type OpenOptions } from './open-saved.js';
 import { baseOf, type Subject } from './subject.js';
 
 /** What samples are compared with. `model` null: the model before the training is not known, and `note` says why. */
@@ -18,7 +18,7 @@ type Question = {
   readonly evaluation: ModeEvaluation;
   /** Paths that a person named. */
   readonly named: { readonly base: string | null; readonly held_out: string | null };
-  readonly wish: Wish;
+  readonly options: OpenOptions;
   readonly context: ProcessContext;
 };
 
@@ -35,9 +35,9 @@ export async function withReference<T>(
 ): Promise<T> {
   const opened: EngineService[] = [];
   const open: Open = async (path) => {
-    const { wish, context, evaluation } = question;
+    const { options, context, evaluation } = question;
     const { tokenizer } = evaluation.environment;
-    const model = await openSaved(path, { ...wish, tokenizer }, { ...context, log: () => {} });
+    const model = await openSaved(path, { ...options, tokenizer }, { ...context, log: () => {} });
     opened.push(model);
     return { service: model, within: (use) => use() };
   };

@@ -5,7 +5,7 @@ import { Computation } from './computation.js';
 import { ModelCatalogue } from './model-catalogue.js';
 import { answerCalls, type ComputeSettings } from './thread-calls.js';
 
-const { home, models, environment, ...wish } = workerData as ComputeSettings;
+const { home, models, environment, ...request } = workerData as ComputeSettings;
 const create: ConstructorParameters<typeof Computation>[1] = async (shape) =>
-  (await chooseEngine(shape, wish, { environment })).engine;
+  (await chooseEngine(shape, request, { environment })).engine;
 answerCalls(parentPort!, new Computation(new ModelCatalogue(home, models), create));

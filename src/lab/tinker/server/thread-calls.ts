@@ -1,12 +1,12 @@
 /** Calls the methods of an object that lives in another thread. Arguments, results and errors are copied. */
 import { Worker, type MessagePort } from 'node:worker_threads';
 import { UserError } from '../../../base/user-error.js';
-import type { EngineWish } from '../../engine/choose-engine.js';
+import type { EngineRequest } from '../../engine/choose-engine.js';
 import type { Computing } from './computation.js';
 import { Refusal } from './refusal.js';
 
 /** `home`: directory for the models that are built here. `models`: paths of those that were given. */
-export type ComputeSettings = Pick<EngineWish, 'engine' | 'threads'> & {
+export type ComputeSettings = Pick<EngineRequest, 'engine' | 'threads'> & {
   readonly home: string;
   readonly models: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
