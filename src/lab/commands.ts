@@ -1,4 +1,4 @@
-/** What the commands of `memrl` do: one training process, told what to do by `key=value` arguments. */
+/** The commands of `memrl`. Each is one process, set by `key=value` arguments. */
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,7 +45,7 @@ import { type CommandName, isHelp, purposes } from './purposes.js';
 
 type Command = {
   readonly keys: Keys;
-  /** How it is typed, where its words are no keys. */
+  /** The command's usage line, when it takes words that are not keys. */
   readonly usage?: string;
   /** @returns the exit code. */
   readonly run: (argv: readonly string[], world: World) => Promise<number>;
@@ -55,7 +55,7 @@ type Command = {
 type World = {
   readonly own: OwnProcess;
   readonly context: ProcessContext;
-  /** For commands whose result is for scripts: words go to the other stream. */
+  /** For commands whose output is read by scripts: messages go to the other stream. */
   readonly quietContext: ProcessContext;
   readonly runs: RunBeginner;
   readonly print: (text: string) => void;
@@ -63,7 +63,7 @@ type World = {
   readonly columns: number;
 };
 
-/** Where runs are kept whose place is not said: as the source system has it. */
+/** Default parent directory of runs, the same as in the source system. */
 const shared = () => join(tmpdir(), 'tinker-examples', 'memory_rl');
 
 const commands: Readonly<Record<string, Command>> = {
@@ -104,7 +104,7 @@ const commands: Readonly<Record<string, Command>> = {
   grpo: command(grpoKeys, async (read, { context, runs }) => {
     const settings = withStories(grpoSettings(read));
     const { config, experiment } = settings;
-    // The manager looks for the files of a run where it told it to write them.
+    // The manager tells a run its directory, and looks there for the run's files.
     const given = context.environment[runMarks.directory];
     const path = config.log_path ?? given ?? join('output', config.run_name ?? runName(config, experiment));
     const directory = runs.begin({ path, config: { ...config, experiment }, budget: grpoBudget });
@@ -232,7 +232,7 @@ const commands: Readonly<Record<string, Command>> = {
   ),
 };
 
-/** Does what a command of the program is for. @returns the exit code. */
+/** Runs a command of the program. @returns the exit code. */
 export async function runCommand(name: CommandName, argv: readonly string[], own: OwnProcess): Promise<number> {
   const world = worldOf(own);
   const { keys, usage, run } = commands[name]!;
@@ -260,7 +260,7 @@ function worldOf(own: OwnProcess): World {
   };
 }
 
-/** The settings with the model that `memrl pretrain` makes where nothing is said, in the place of one that was left out. */
+/** The settings with the model that `memrl pretrain` makes by default, when no model was given. */
 function withStories(settings: Settings): Settings {
   const base = join(shared(), pretrainName(pretrainKeys.model_name.default, pretrainKeys.seed.default));
   const isOpen = settings.config.model === '' && existsSync(join(base, runFiles.checkpoints));
@@ -271,7 +271,7 @@ function pretrainName(model: string, number: number): string {
   return `pretrain_${model.replaceAll('/', '-')}_s${number}`;
 }
 
-/** What the command line left open and decides what is learnt, in words. */
+/** Messages about defaults that decide what is learnt. */
 function grpoDefaults({ config: said }: Arguments<typeof grpoKeys>, { config, experiment }: Settings): string[] {
   return [
     ...(said.model === '' && config.model !== '' ? [`model=${config.model}: the run of memrl pretrain`] : []),
@@ -284,7 +284,10 @@ function grpoDefaults({ config: said }: Arguments<typeof grpoKeys>, { config, ex
   ];
 }
 
-/** Prints what a command found, in lines. @returns the exit code; that of the signal which ended the command, if one did. */
+/**
+ * Prints the result of a command, as lines.
+ * @returns the exit code; that of the signal which ended the command, if one did.
+ */
 function printed<T extends object>(
   print: World['print'],
   found: T | StopSignal,
@@ -320,7 +323,7 @@ function recipe(name: string, { keys, budget, run }: Recipe): Command {
   });
 }
 
-/** A project that is not named is that of W&B's own variable, for commands that write files for W&B. */
+/** Takes the project from W&B's own variable when none is given, for commands that write files for W&B. */
 function inProject<K extends Keys>(read: Arguments<K>, { environment }: ProcessContext): Arguments<K> {
   const project = environment['WANDB_PROJECT'];
   if (!project || !('wandb_project' in read.config) || read.config['wandb_project'] !== null) return read;

@@ -4,7 +4,7 @@ const shift = 397;
 /**
  * 32-bit words of the Mersenne Twister MT19937 (Matsumoto & Nishimura 1998).
  *
- * @param words Its 624 words of state, as one of the two ways of seeding makes them; they are changed.
+ * @param words The generator's 624 words of state, from one of the two ways of seeding; they are changed.
  */
 export function mersenneTwister(words: Uint32Array): () => number {
   let at = size;

@@ -1,10 +1,10 @@
-/** What `memrl` says of itself, and which command its words name. The commands are loaded when one of them is named. */
+/** Help and errors of `memrl`, and the choice of its command. A command's code is loaded when it is named. */
 import { systemRefusal } from '../base/system-refusal.js';
 import { UserError } from '../base/user-error.js';
 import { type CommandName, isHelp, purposes } from './purposes.js';
 import type { OwnProcess } from './run/process-context.js';
 
-/** Does what the words say, in a process of its own or in that of a caller. @returns the exit code. */
+/** Runs the command given, in a process of its own or in a caller's. @returns the exit code. */
 export async function main(words: readonly string[], own: OwnProcess): Promise<number> {
   try {
     return await handled(words, own);
@@ -40,7 +40,7 @@ function overview(): string {
   );
 }
 
-/** What to say of an error, and how to mend it if that can be. `code`: 2 when it can, 1 when it is our bug. */
+/** Text of an error, with its fix. `code`: 2 when the user can fix it, 1 when it is our bug. */
 function reported(error: unknown): { readonly text: string; readonly code: 1 | 2 } {
   if (error instanceof UserError) return { text: `${error.message}\n\n→ ${error.fix}`, code: 2 };
   const refusal = systemRefusal(error);

@@ -1,4 +1,4 @@
-/** The commands of `memrl`, and what each is for: a program that only says so loads nothing else. */
+/** The commands of `memrl` and their purposes, in a file of its own: printing the help loads nothing else. */
 export const purposes = {
   train: 'Learns a secret by policy gradient on a memory game, or what another environment rewards.',
   'sft-data': 'Writes the examples that memrl sft learns from.',

@@ -1,6 +1,6 @@
 import { mersenneTwister, seededByArray } from './mersenne-twister.js';
 
-/** What of Python's `random.Random(seed)` the source system uses. */
+/** The methods of Python's `random.Random(seed)` that the source system uses. */
 type PythonRandom = {
   /** Shuffles in place, as `random.Random.shuffle` of Python 3.2 and later does. */
   readonly shuffle: (items: unknown[]) => void;
@@ -9,7 +9,7 @@ type PythonRandom = {
 /** @param seed 0 … 2³²−1. */
 export function pythonRandom(seed: number): PythonRandom {
   const next = mersenneTwister(seededByArray([seed]));
-  // `_randbelow`: as many bits as the bound has, again until they are below it.
+  // `_randbelow`: draws as many bits as the bound has, until they are below it.
   const below = (bound: number) => {
     const spare = Math.clz32(bound);
     for (;;) {

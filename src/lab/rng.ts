@@ -1,10 +1,10 @@
-/** A stream of random numbers whose whole future is its state. */
+/** A stream of random numbers, fully determined by its state. */
 export type Rng = {
   /** The next number, uniform in [0, 1), of 32 random bits. */
   next(): number;
   /** A whole number in [0, bound). */
   below(bound: number): number;
-  /** Enough to go on from here, bit for bit; plain JSON. */
+  /** The state to continue from, bit for bit; plain JSON. */
   state(): RngState;
 };
 

@@ -1,22 +1,22 @@
-/** How rewards become advantages: what a token is told of how its episode fared. */
+/** Advantages: how rewards of episodes become a number per turn. */
 
 export const advantageEstimators = ['trajectory', 'stepwise', 'to_go'] as const;
 
-/** Which rewards a turn is credited with: all of the episode, its own, or its own and all later ones. */
+/** Rewards credited to a turn: all of the episode, the turn's own, or its own and all later ones. */
 export type AdvantageEstimator = (typeof advantageEstimators)[number];
 
 export const scales = ['none', 'std'] as const;
 
-/** Whether advantages are divided by how much the credits of their group differ. */
+/** Whether advantages are divided by the standard deviation of their group. */
 export type Scale = (typeof scales)[number];
 
 /** Added to the deviation, as in TRL: nearly equal rewards do not make large advantages. */
 const leastDeviation = 1e-4;
 
 /**
- * Advantages of one group: each credit minus the group's mean of it; divided by the group's standard deviation of it (of a
- * sample: over one less than its size) when `scale` says so, as GRPO does and Dr. GRPO does not. An episode that has ended earns
- * nothing in the turns that others still have.
+ * Advantages of one group: each credit minus the group's mean; divided by the group's standard deviation (of a sample:
+ * over one less than its size) when `scale` says so, as GRPO does and Dr. GRPO does not. An episode that has ended
+ * earns nothing in later turns.
  *
  * @param rewards_GK One row per episode of the group, one reward per turn.
  * @returns The same shape.
@@ -35,7 +35,7 @@ export function advantages(
   return rows_GK;
 }
 
-/** Makes advantages of all credits of one turn, in place. */
+/** Turns all credits of one turn into advantages, in place. */
 function compare(rows_GK: readonly number[][], turn: number, scale: Scale): void {
   let [sum, squares] = [0, 0];
   for (const row of rows_GK) sum += row[turn]!;
@@ -50,7 +50,7 @@ function compare(rows_GK: readonly number[][], turn: number, scale: Scale): void
   for (const row of rows_GK) row[turn]! /= deviation + leastDeviation;
 }
 
-/** A credit for each of so many turns. */
+/** The credit of each turn, padded to `turns`. */
 function credited(rewards: readonly number[], turns: number, estimator: AdvantageEstimator): number[] {
   const own = [...rewards];
   while (own.length < turns) own.push(0);
@@ -60,29 +60,30 @@ function credited(rewards: readonly number[], turns: number, estimator: Advantag
   return own;
 }
 
-/** Zero when the difference is only rounding: the mean of three equal rewards need not be that reward. */
+/** Is zero when the difference is only rounding: the mean of three equal rewards need not be that reward. */
 function exactDifference(value: number, mean: number): number {
   const difference = value - mean;
   return Math.abs(difference) < 1e-12 ? 0 : difference;
 }
 
-/** `said`: true, or not 0, for what the policy said. All three have an entry for each token of an episode. */
+/** All arrays have an entry for each token of an episode. `generated`: true, or not 0, for the policy's tokens. */
 type Scored = {
-  /** Log-probability with which it was sampled. */
+  /** Log-probability of the token when it was sampled. */
   readonly q: ArrayLike<number>;
-  /** The same by the reference. */
+  /** Log-probability of the token under the reference model. */
   readonly base: ArrayLike<number>;
   readonly said: ArrayLike<number | boolean>;
 };
 
-/** What is added to the advantage of each token, and how far the sampler was from the reference: mean of q − base, nats per token. */
+/** `advantages`: number to add to the advantage of each token. `distance`: mean of q − base over tokens, in nats. */
 type Penalties = { readonly advantages: Float64Array[]; readonly distance: number };
 
 /**
- * The KL penalty of tinker-cookbook: a token that the reference finds less likely than the mean token of the batch loses advantage, and
- * another gains, so that nothing is added in total. With a discount γ above 0, a token is told of those after it, too: Σ γᵏ x₍ₜ₊ₖ₎.
+ * The KL penalty of tinker-cookbook: a token that the reference finds less likely than the mean token of the batch
+ * loses advantage, and another gains, so that the sum is zero. With a discount γ above 0, later tokens count for a
+ * token too: Σ γᵏ x₍ₜ₊ₖ₎.
  *
- * Only what the policy said is trained. (Discounted, tinker-cookbook also trains what it was told.)
+ * Only the policy's tokens are trained. (With a discount, tinker-cookbook also trains tokens of the environment.)
  */
 export function klPenalties(
   episodes: readonly Scored[],

@@ -106,7 +106,7 @@ export const drGrpoBudget: ReadonlySet<string> = new Set([
   ...runKeyNames,
 ]);
 
-/** From the first step, or from where the run's last checkpoint left it. */
+/** Runs from the first step, or resumes from the run's last checkpoint. */
 export async function drGrpo(config: DrGrpoConfig, run: Run): Promise<Ending> {
   const { buffer_size: prompts, microbatch_size: part, ppo_epochs: epochs, total_steps: updates } = config;
   if (prompts % part !== 0) {
@@ -197,7 +197,7 @@ class DrGrpo implements Training {
     return learnt;
   }
 
-  /** Asks tasks of the curriculum until enough groups are kept. Every group says how its task fared. @param named What streams of random numbers are called. */
+  /** Plays tasks of the curriculum until enough groups are kept. Every group updates its task's pass rate. */
   async #ask(passRates: PassRates, wanted: number, named: { readonly step: number; readonly prefix?: string }) {
     const { rollout_batch_size: atOnce, max_rounds: most, seed: base } = this.#config;
     const { num_generations: copies, max_new_tokens: maxTokens, temperature } = this.#config;
@@ -216,7 +216,7 @@ class DrGrpo implements Training {
     return { all, kept };
   }
 
-  /** Groups for a probe, asked for as those of a step are: by a copy of the curriculum, and with random numbers of their own. */
+  /** Draws groups for a probe, as a step does: with a copy of the curriculum, and with random streams of their own. */
   #drawing(): ((step: number) => Promise<Rollout[][]>) | null {
     const { gns_prompts: wanted } = this.#config;
     if (wanted === 0) return null;
@@ -320,7 +320,7 @@ class DrGrpo implements Training {
   }
 }
 
-/** @throws UserError when the model is not computed in this process, where alone its gradient can be looked at. */
+/** @throws UserError when the model is not computed in this process: a probe of the gradient needs that. */
 function probesOf(
   config: DrGrpoConfig,
   { service, environment }: Parts,
@@ -344,7 +344,7 @@ function probesOf(
   );
 }
 
-/** By the names of RL_Practice, of the answers that are learnt from; format and thought where the environment measures them. */
+/** Statistics of the trained answers, named as in RL_Practice; format and thought only if they are measured. */
 function addBatchStatistics(row: Means, rollouts: readonly Rollout[]): void {
   if (rollouts.length === 0) return;
   row.addAll({ r_mean: mean(rollouts.map(totalReward))! });
@@ -354,7 +354,7 @@ function addBatchStatistics(row: Means, rollouts: readonly Rollout[]): void {
   }
 }
 
-/** Of the tokens that count in the loss: log-probability by now less that of sampling; 0 where the very policy that sampled learns. */
+/** Log-ratio of each token in the loss: present log-probability less that at sampling; 0 on-policy. */
 function logRatiosOf(datums: readonly RolloutDatum[], logprobs: readonly Float32Array[]): number[] {
   return datums.flatMap(({ weights, logprobs: sampled }, index) => {
     const now = logprobs[index]!;
@@ -364,7 +364,7 @@ function logRatiosOf(datums: readonly RolloutDatum[], logprobs: readonly Float32
   });
 }
 
-/** Whether a group teaches: its rewards differ enough, and are not all 0 or all the same above it where these are rejected. */
+/** Whether a group is trained on: its rewards differ enough, and are not rejected for being all equal. */
 export function isKept(
   rewards: readonly number[],
   config: Pick<DrGrpoConfig, 'reward_var_thresh' | 'reject_all_zero' | 'reject_all_max'>,
@@ -376,10 +376,10 @@ export function isKept(
   return rewards[0] === 0 ? !config.reject_all_zero : !config.reject_all_max;
 }
 
-/** A ratio further from 1 than e⁸ either way is no ratio of neighbouring policies. */
+/** Bound of a log-ratio: ratios beyond e⁸ do not come from neighbouring policies. */
 const mostLogRatio = 8;
 
-/** @param logRatios Of the tokens that were learnt from: new log-probability less that of sampling. */
+/** @param logRatios Log-ratios of the trained tokens: new log-probability less that at sampling. */
 export function ratioStatistics(logRatios: readonly number[]): Row {
   if (logRatios.length === 0) return {};
   const sorted = logRatios.map(Math.exp).sort((a, b) => a - b);

@@ -1,7 +1,7 @@
 /**
- * With which weights a memory game begins where nothing is said of them: those of a warm-up, so that a run learns the secret and not
- * the format. Two come with the program; that of another model, N or way of writing is made when it is first needed, and kept in the
- * user's cache.
+ * The initial weights of a memory game when none are given: a warm-up, so that a run learns the secret and not the
+ * format. Two warm-ups come with the program; one for another model, N or format is made when it is first needed, and
+ * kept in the user's cache.
  */
 import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -33,11 +33,11 @@ type Beginning = {
 };
 
 /**
- * Says which weights are meant where that was left open: the warm-up of the game by its name, or null: random ones, or those of a model's
- * directory.
+ * Resolves weights that were left open: to the name of the game's warm-up, or to null, which stands for random weights
+ * or those of the model's directory.
  *
- * @param suited Settings for a run that begins with a warm-up by name, where they were not given. The defaults are those of the source
- * system, for a model of 8 billion weights.
+ * @param suited Settings for a run that begins with a warm-up by name, where they were not given. The defaults are
+ * those of the source system, for a model of 8 billion weights.
  */
 export function withFirstWeights<K extends Keys>(
   read: Arguments<K> & { readonly config: Beginning },
@@ -55,10 +55,10 @@ export function withFirstWeights<K extends Keys>(
 type Wanted = { readonly N: number; readonly model_name: string; readonly answer_format: AnswerFormat };
 
 /**
- * Where the weights lie that a run begins with. A warm-up that is neither shipped nor kept is made first.
+ * Finds the initial weights of a run. Makes a warm-up first when it is neither shipped nor cached.
  *
- * @returns a path or name that a model is opened by, or the signal when one came before the warm-up was made.
- * @throws UserError when the warm-up is not even enough.
+ * @returns a path or name that a model is opened by, or the signal that interrupted the warm-up.
+ * @throws UserError when the warm-up's answers are not even enough.
  */
 export async function weightsOf(
   path: string | null,
@@ -99,7 +99,7 @@ function argumentsOf({ name, model, N, format }: Kept): string[] {
   return [`env_type=${env}`, `model_name=${model}`, `n_values=${N}`, `answer_format=${format}`, 'engine=wasm'];
 }
 
-/** Whether there is a warm-up that was made as it would be made today, and can be read. */
+/** Whether a readable warm-up exists that was made with today's settings. */
 function isWhole(path: string, config: Config<typeof warmupKeys>): boolean {
   const kept = readJson(join(path, runFiles.config)) as Record<string, unknown> | null;
   const differs = (key: string, value: unknown) => JSON.stringify(kept?.[key]) !== JSON.stringify(value);
@@ -113,7 +113,10 @@ function isWhole(path: string, config: Config<typeof warmupKeys>): boolean {
   }
 }
 
-/** Makes the warm-up beside its place and moves it there when it is whole. @returns the signal that came before. */
+/**
+ * Makes the warm-up in a temporary directory and moves it into place when it is complete.
+ * @returns the signal that interrupted it.
+ */
 async function make(
   path: string,
   config: Config<typeof warmupKeys>,
@@ -140,7 +143,10 @@ async function make(
   }
 }
 
-/** Waits while another process makes the same warm-up. @returns gives the lock back; or the signal that came before. */
+/**
+ * Waits while another process makes the same warm-up.
+ * @returns a function that releases the lock, or the signal that interrupted the wait.
+ */
 async function lockWhenFree(folder: string, context: ProcessContext): Promise<(() => void) | StopSignal> {
   for (let isFirst = true; ; isFirst = false) {
     try {

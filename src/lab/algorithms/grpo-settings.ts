@@ -1,4 +1,4 @@
-/** What a run of `memrl grpo` is told: by the command line, and by a file with its reward and detector. */
+/** Settings of `memrl grpo`: from the command line, and from a file with its reward and detector. */
 import { UserError } from '../../base/user-error.js';
 import { readArguments, writeValue, type Arguments } from '../config/arguments.js';
 import { inertKey, key, type Config } from '../config/key.js';
@@ -13,7 +13,7 @@ import { ablatedPools } from '../rewards/labels.js';
 import { adapterPresets, dualLora, presetAdapters, routingModes, type RoutingMode } from '../service/dual-adapters.js';
 import { environmentKeys, probeKey, trainKeys } from './train-settings.js';
 
-/** What is done with flagged completions where nothing is routed; by small-rl's names. */
+/** Treatments of flagged completions when gradients are not routed; small-rl's names. */
 const baselines = ['filter', 'reward_penalty', 'retain_penalty'] as const;
 export type Baseline = (typeof baselines)[number];
 
@@ -122,7 +122,7 @@ export const grpoKeys = {
 };
 export type GrpoConfig = Config<typeof grpoKeys>;
 
-/** Keys that may differ from attempt to attempt. max_steps is none: the learning rate falls to 0 at it. */
+/** Keys that may differ from attempt to attempt. max_steps may not: the learning rate falls to 0 at that step. */
 export const grpoBudget = new Set([
   ...'log_path run_name logging_steps save_steps eval_routing_steps eval_samples eval_rewards eval_prompts probe'.split(
     ' ',
@@ -130,20 +130,20 @@ export const grpoBudget = new Set([
   ...['no_wandb', ...runKeyNames],
 ]);
 
-/** Both together, with what follows from them. */
+/** Settings of the command line and of the file, with values derived from them. */
 export type Settings = {
   readonly config: GrpoConfig;
   readonly experiment: Experiment;
-  /** null: gradients are not routed. */
+  /** null when gradients are not routed. */
   readonly routing: RoutingMode | null;
-  /** Fresh ones to train on the model; null: the model itself is trained. */
+  /** Fresh adapters to train; null trains the model itself. */
   readonly adapters: AdapterConfig | null;
 };
 
 /**
- * The settings of a run: those of the command line, then those under `training` of the file, then the defaults.
+ * Merges the settings of a run: those of the command line, then those under `training` of the file, then the defaults.
  *
- * @throws UserError for what does not fit together.
+ * @throws UserError for settings that exclude each other.
  */
 export function grpoSettings({ config: said, given }: Arguments<typeof grpoKeys>): Settings {
   const experiment = experimentFor(said, given);
@@ -164,14 +164,14 @@ export function grpoSettings({ config: said, given }: Arguments<typeof grpoKeys>
   return { config, experiment, routing, adapters: adaptersOf(config, routing) };
 }
 
-/** Optimizer steps of a run. @param perEpoch Those of one pass over the prompts. */
+/** Optimizer steps of a run. @param perEpoch Steps of one pass over the prompts. */
 export function stepsOf(config: Pick<GrpoConfig, 'max_steps' | 'num_epochs'>, perEpoch: number): number {
   return config.max_steps >= 0 ? config.max_steps : config.num_epochs * perEpoch;
 }
 
-/** What says how often and where, and nothing of what is learnt; and what the name begins and ends with. */
+/** Keys left out of the middle of a run's name: budget and paths, and the parts the name begins and ends with. */
 const apart = new Set([...grpoBudget, 'model', 'config', 'data', 'reward', 'environment', 'seed', 'lr']);
-/** What is in every name, whether or not it is the default. */
+/** Keys that are in every name, also at their defaults. */
 const always = new Set(['batch_size', 'beta']);
 
 /**
@@ -191,7 +191,7 @@ export function runName(config: GrpoConfig, { name, reward }: Pick<Experiment, '
   return parts.join('_').replace(/[^\w.+-]+/g, '-');
 }
 
-/** Whether the environment's own rewards are learnt from. */
+/** Whether the reward of the training is the environment's own. */
 export function hasOwnReward({ environment, reward, config }: GrpoConfig): boolean {
   return environment !== 'stories' && reward === null && config === null;
 }
@@ -205,7 +205,7 @@ function experimentFor(said: GrpoConfig, given: ReadonlySet<string>): Experiment
   return said.reward === null ? read : withReward(read, said.reward);
 }
 
-/** The file's settings, where the command line does not say otherwise. */
+/** The file's settings, except those that the command line sets. */
 function withTraining(
   said: GrpoConfig,
   given: ReadonlySet<string>,
@@ -251,7 +251,7 @@ function checkSizes({ batch_size: batch, num_generations: copies, num_prompts: p
 }
 
 function routingOf({ gradient_routing: routes, routing_mode: mode }: GrpoConfig): RoutingMode | null {
-  // As small-rl describes routing: on samples that are not flagged both adapters learn.
+  // The default is small-rl's: both adapters learn from samples that are not flagged.
   if (routes) return mode ?? 'shared';
   if (mode === null) return null;
   throw new UserError(
@@ -278,7 +278,7 @@ function adaptersOf(config: GrpoConfig, routing: RoutingMode | null): AdapterCon
   return dualLora({ retain, forget, alpha, stride: 1 });
 }
 
-/** A share of nothing would be a setting without effect. @throws UserError */
+/** Refuses shares above 1, and shares that would have no effect. @throws UserError */
 function checkShares(config: GrpoConfig, { reward }: Experiment): void {
   for (const name of ['rh_eligible_frac', 'routing_frac', 'label_noise_frac', 'ablated_frac'] as const) {
     if (config[name] <= 1) continue;

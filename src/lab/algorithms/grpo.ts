@@ -1,9 +1,9 @@
 /**
- * GRPO (Shao et al. 2024) as TRL computes it with `loss_type="grpo"`, and what small-rl adds to it: detectors of hacks, gradient routing,
- * and the baselines that routing is compared with.
+ * GRPO (Shao et al. 2024) as TRL computes it with `loss_type="grpo"`, and small-rl's additions: detectors of hacks,
+ * gradient routing, and the baselines that routing is compared with.
  *
- * A step plays a group of rollouts of each of a few tasks, compares rewards within each group, and takes one step of AdamW. All that is
- * drawn depends on the seed and the step alone.
+ * A step plays a group of rollouts for each of a few tasks, compares rewards within each group, and takes one step of
+ * AdamW. All random draws depend on the seed and the step alone.
  */
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -42,12 +42,12 @@ import { datumsOf, update, withReference, type UpdateStatistics } from '../updat
 import { hasOwnReward, stepsOf, type Baseline, type GrpoConfig, type Settings } from './grpo-settings.js';
 import { trainKeys } from './train-settings.js';
 
-/** AdamW as the Trainer of transformers sets it, which does not decay, and its bound of the gradient's norm. */
+/** AdamW without weight decay, and the bound of the gradient's norm, as the Trainer of transformers sets them. */
 const adamW = { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weightDecay: 0, clipNorm: 1 };
 
 const routingEvalFile = 'routing_eval.jsonl';
 
-/** From the first step, or from where the run's last checkpoint left it. */
+/** Runs from the first step, or resumes from the run's last checkpoint. */
 export async function grpo(settings: Settings, run: Run): Promise<Ending> {
   const { config, adapters } = settings;
   const { tokenizer, files } = textTokenizer(config.model);
@@ -68,13 +68,13 @@ export async function grpo(settings: Settings, run: Run): Promise<Ending> {
   return runTraining(open, schedule, run);
 }
 
-/** What is played, what it earns, and what tells hacks. */
+/** The environment of a run, with its reward and its detector of hacks. */
 type Work = RewardedEnvironment & {
   readonly objective: Objective;
   readonly probes: readonly Probe[];
   readonly labelling: Labelling;
   readonly evaluation: ModeEvaluation;
-  /** Of what the run began with: files say more than settings. */
+  /** Fingerprint of the prompts and modules that decide what is learnt; a resumed run must have the same. */
   readonly begun: string;
 };
 
@@ -111,7 +111,10 @@ async function openWork({ config, experiment }: Settings, tokenizer: Tokenizer):
   };
 }
 
-/** What is trained on, and what evaluations play: of stories others, of an environment without end other tasks. */
+/**
+ * The tasks of training and of evaluations: evaluations use other stories, or, of an unlimited environment, other
+ * tasks.
+ */
 async function played(config: GrpoConfig, tokenizer: Tokenizer) {
   const { data, seed, prompt_length: length, num_prompts: wanted } = config;
   const tested = config.eval_routing_steps === 0 ? 0 : Math.min(config.eval_prompts, config.eval_samples);
@@ -135,10 +138,10 @@ function samplingOf(config: GrpoConfig): RolloutOptions['sampling'] {
 
 type Parts = Work & {
   readonly service: EngineService;
-  /** The model to stay near; null where beta is 0. */
+  /** The reference model of the KL term; null when beta is 0. */
   readonly reference: EngineService | null;
   readonly companions: Companions;
-  /** Of the whole run. */
+  /** Optimizer steps of the whole run. */
   readonly steps: number;
 };
 
@@ -154,7 +157,7 @@ class Grpo implements Training {
   readonly #parts: Parts;
   readonly #routingEval: string;
   readonly #tasks: (step: number) => Task[];
-  /** Tokens of prompts and completions learnt from. */
+  /** Tokens of prompts and completions trained on. */
   #tokens = 0;
   #last: { readonly rollout: Rollout; readonly reward: number } | null = null;
 
@@ -255,7 +258,7 @@ class Grpo implements Training {
     const results = await evaluateModes(this.service, evaluation);
     const row = modesRow(results);
     [`[Routing Eval @ step ${step}]`, ...modesLines(results)].forEach(note);
-    // The file is of nothing else: `both/unique`.
+    // The file has no other metrics, so the prefix is left out: `both/unique`.
     const short = Object.entries(row).map(([name, value]) => [name.replace(/^routing_eval\//, ''), value] as const);
     appendJsonLine(this.#routingEval, { step, ...Object.fromEntries(short) });
     return { ...row, ...probed };
@@ -281,8 +284,9 @@ class Grpo implements Training {
 }
 
 /**
- * Advantages as in TRL: rewards less the mean of their group, over its deviation (n − 1) + 1e-4. With a baseline, flagged completions
- * are paid less before that, or teach nothing after it; what the others are compared with changes accordingly.
+ * Advantages as in TRL: rewards less the mean of their group, over its deviation (n − 1) + 1e-4. With a baseline,
+ * flagged completions have their reward reduced before that, or are masked after it; the statistics of the group
+ * change accordingly.
  *
  * @returns one for each turn of each rollout of each group.
  */
@@ -320,7 +324,10 @@ function announcementOf(
   ];
 }
 
-/** Shares of the tokens whose ratio the objective cut, by TRL's names: of one process the least and the most are the mean. */
+/**
+ * Shares of clipped tokens, by TRL's names. In a single process TRL's minimum and maximum over processes equal the
+ * mean.
+ */
 function clipRatios({ clippedLow, clippedHigh, tokens }: UpdateStatistics): Row {
   const [low, high] = [clippedLow / tokens, clippedHigh / tokens];
   return {

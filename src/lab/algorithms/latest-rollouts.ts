@@ -15,7 +15,7 @@ export class LatestRollouts {
     return `reward ${this.#latest?.reward.toFixed(3) ?? '–'}`;
   }
 
-  /** The prompt and the last answer of the first; null before the first step. */
+  /** The prompt and the last answer of the first rollout; null before the first step. */
   sample(): { readonly prompt: string; readonly text: string } | null {
     if (this.#latest === null) return null;
     const { task, turns } = this.#latest.first;

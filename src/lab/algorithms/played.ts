@@ -1,4 +1,7 @@
-/** What an algorithm plays that can be told to: a memory game, or an environment of texts with the reward that is wanted; and with which model. */
+/**
+ * Opens the environment and model of an algorithm that can run on either kind: a memory game, or an environment of
+ * texts with its reward.
+ */
 import type { Environment } from '../environments/environment.js';
 import { buildGame } from '../environments/memory/games.js';
 import { openEnvironment, type EnvironmentName } from '../environments/open-environment.js';
@@ -21,7 +24,7 @@ type PlayedConfig = EnvironmentName &
     readonly load_checkpoint_path: string | null;
   };
 
-/** A model that there is keeps its vocabulary; a new one that plays with texts has one of characters. @throws UserError */
+/** An existing model keeps its vocabulary; a new one for texts gets a vocabulary of characters. @throws UserError */
 export async function openPlayed(config: PlayedConfig, { resumed }: Run): Promise<Played> {
   if (config.environment === 'memory') return { environment: buildGame(config), files: null };
   const model = resumed?.path ?? config.load_checkpoint_path ?? directoryIn(config.model_name);
@@ -39,9 +42,10 @@ type PlayerConfig = Omit<Parameters<typeof openService>[0], 'tokenizer'> &
   Parameters<typeof weightsOf>[1] & { readonly probe: string | null };
 
 /**
- * The model that plays, what its checkpoints hold for other programs, and the probes that measure it.
+ * Opens the policy, the files that its checkpoints hold for other programs, and its probes.
  *
- * @returns `source`: for a reference model; or the signal that came before there were weights to begin with.
+ * @returns `source`: the options to open a reference model with; or the signal that interrupted the making of the
+ * initial weights.
  */
 export async function openPlayer(config: PlayerConfig, { environment: { tokenizer }, files }: Played, run: Run) {
   const probes = await openProbes(config.probe, tokenizer);

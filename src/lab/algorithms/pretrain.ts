@@ -77,7 +77,7 @@ export const pretrainBudget = new Set([
 /** A tokenizer, and its files for the checkpoints. `end`: the token that ends a story. */
 type Vocabulary = { readonly tokenizer: Tokenizer; readonly files: ReadonlyMap<string, string>; readonly end: number };
 
-/** From the first step, or from where the run's last checkpoint left it. */
+/** Runs from the first step, or resumes from the run's last checkpoint. */
 export async function pretrain(asked: PretrainConfig, run: Run): Promise<Ending> {
   const config = { ...asked, data: await readableStories(asked.data) };
   checkName(config.model_name);
@@ -204,7 +204,7 @@ function adamOf({ weight_decay: weightDecay, clip }: PretrainConfig): Omit<AdamO
   return { ...cookbookAdam, weightDecay, ...(clip !== null && { clipNorm: clip }) };
 }
 
-/** @throws UserError for a name that is neither a shape nor a directory: another shape would be another experiment. */
+/** @throws UserError for a name that is neither a preset nor a directory: a guess would run another experiment. */
 function checkName(name: string): void {
   if (Object.hasOwn(presets, name) || directoryIn(name) !== null) return;
   throw new UserError(
@@ -213,10 +213,13 @@ function checkName(name: string): void {
   );
 }
 
-/** So many stories of the grammar hold all its words; of a file's, enough to know which are frequent. */
+/**
+ * Stories to train a tokenizer on: enough of the grammar to hold all its words, and enough of a file to know which are
+ * frequent.
+ */
 const storiesForTokenizer = { grammar: 2000, file: 20_000 };
 
-/** That of the checkpoint, of the directory that was named, or of the model's; else one trained on the stories. */
+/** The vocabulary of the checkpoint, of the directory named, or of the model; else one trained on the stories. */
 function vocabularyOf(config: PretrainConfig, { resumed }: Run): Vocabulary {
   const named = resumed?.path ?? config.tokenizer ?? directoryIn(config.model_name);
   const files = named === null ? trained(config) : readTokenizerFiles(named);
@@ -237,7 +240,7 @@ function trained({ data, seed, vocabulary_size: size }: PretrainConfig): Readonl
   return trainWordPiece(texts, size);
 }
 
-/** Says what the model makes of a few beginnings. */
+/** Logs the model's continuations of a few prompts. */
 async function writeSamples(
   { samples: count, data, seed, context }: PretrainConfig,
   { service, vocabulary: { tokenizer, end } }: Parts,

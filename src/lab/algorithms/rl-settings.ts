@@ -1,4 +1,4 @@
-/** What a run of `memrl rl` is told. */
+/** Settings of `memrl rl`. */
 import { UserError } from '../../base/user-error.js';
 import { alsoAt, inertKey, key, within, type Config } from '../config/key.js';
 import { foreignKeys, loadPath, logPath, loraKeys, runKeys, seed } from '../config/run-keys.js';
@@ -7,7 +7,7 @@ import { engineChoices } from '../engine/choose-engine.js';
 import { lossFns } from '../objectives/objectives.js';
 import { schedules } from '../update/optimizer.js';
 
-/** Which model a loop trains, and where it is computed. */
+/** Keys for the model that a loop trains, and for the place where it is computed. */
 export const trainedKeys = {
   model_name: key(
     text,
@@ -49,12 +49,12 @@ const environmentName: ValueType<string> = {
   read: (value) => builders[value.split(/[.:]/).at(-1)!] ?? value,
 };
 
-/** The class of a nested setting: it says only that the setting is wanted. */
+/** Type of a nested setting that names a class: only its presence counts. */
 function className(name: string): ValueType<string> {
   return { name, read: (value) => (value.split(/[.:]/).at(-1) === name ? name : undefined) };
 }
 
-/** Names and defaults are those of the cookbook's `recipes.math_rl.train` and `rl.train`, where they have them. */
+/** Names and defaults are those of the cookbook's `recipes.math_rl.train` and `rl.train`, if they have them. */
 export const rlKeys = {
   ...trainedKeys,
   environment: {
@@ -151,13 +151,13 @@ export const rlKeys = {
 };
 export type RlConfig = Config<typeof rlKeys>;
 
-/** What may differ between the attempts at a run. */
+/** Keys that may differ from attempt to attempt. */
 export const rlBudget: ReadonlySet<string> = new Set([
   ...'n_batches base_url eval_every eval_groups save_every log_every num_groups_to_log rollout_json_export'.split(' '),
   ...Object.keys(runKeys),
 ]);
 
-/** @throws UserError when settings do not go together. */
+/** @throws UserError when settings exclude each other. */
 export function requireRlSettings(config: RlConfig): void {
   const { groups_per_batch: groups, num_substeps: substeps, num_minibatches: minibatches } = config;
   if (config.stream_minibatch_config !== null && minibatches === null) {
@@ -179,7 +179,10 @@ function missing(name: string, example: string): UserError {
   return new UserError(`${name} needs a value that it does not have.`, `Give it, for example ${example}.`);
 }
 
-/** The learning rate of a step: by its schedule, and by the square root of the batch. @param multiplier Of the schedule. */
+/**
+ * The learning rate of a step, from its schedule and the square root of the batch.
+ * @param multiplier Multiplier of the schedule.
+ */
 export function learningRateOf(config: RlConfig, multiplier: number): number {
   const { learning_rate: rate, learning_rate_groups: meant, groups_per_batch: groups } = config;
   return rate * multiplier * (meant === null ? 1 : Math.sqrt(groups / meant));

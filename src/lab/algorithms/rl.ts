@@ -1,11 +1,12 @@
 /**
- * The loop of tinker-cookbook on an engine in this process or on any Tinker-compatible service: sample groups of answers, compare the
- * answers of a group, learn, sample with what was learnt.
+ * The loop of tinker-cookbook on an engine in this process or on any Tinker-compatible service: sample groups of
+ * answers, compare the answers of a group, train on them, and sample with the new weights.
  *
- * It has three modes, which differ in when groups are played. Synchronous: all of a batch, then one or more optimizer steps. Stream
- * minibatch: the gradient of a part of the batch is computed as soon as that part is played. Asynchronous: groups are played ahead, by
- * weights that may be `max_steps_off_policy` steps behind. Groups are numbered, and what a group draws depends on the seed and its
- * number alone: all modes ask the same tasks in the same order.
+ * It has three modes, which differ in when groups are played. Synchronous: all of a batch, then one or more optimizer
+ * steps. Stream minibatch: the gradient of a part of the batch is computed as soon as that part is played.
+ * Asynchronous: groups are played ahead, with weights that may be `max_steps_off_policy` steps behind. Groups are
+ * numbered, and a group's random draws depend on the seed and its number alone: all modes play the same tasks in the
+ * same order.
  */
 import * as z from 'zod';
 import type { Environment, Task } from '../environments/environment.js';
@@ -30,7 +31,7 @@ import { learn, learnAsPlayed, type BatchUpdate, type Learning, type Models } fr
 import { LatestRollouts } from './latest-rollouts.js';
 import { learningRateOf, requireRlSettings, type RlConfig } from './rl-settings.js';
 
-/** From the first step, or from where the run's last checkpoint left it. */
+/** Runs from the first step, or resumes from the run's last checkpoint. */
 export async function rl(config: RlConfig, run: Run): Promise<Ending> {
   requireRlSettings(config);
   const eval_every = config.eval_groups === 0 ? 0 : config.eval_every;
@@ -47,7 +48,7 @@ export async function rl(config: RlConfig, run: Run): Promise<Ending> {
 
 type Parts = Trained & Models & { readonly environment: Environment };
 
-/** Checkpoints of earlier versions have no `ahead`: they knew no other mode than the synchronous one. */
+/** Checkpoints of earlier versions have no `ahead`: they had only the synchronous mode. */
 const SavedState = z.looseObject({ ahead: AheadState.optional() });
 
 class Rl implements Training {
@@ -63,7 +64,7 @@ class Rl implements Training {
   readonly #ahead: GroupsAhead;
   readonly #latest = new LatestRollouts();
   readonly #now: () => number;
-  /** Milliseconds that it took to play a group. */
+  /** Milliseconds that each group took to play. */
   readonly #lasted = new WeakMap<readonly Rollout[], number>();
 
   constructor(config: RlConfig, parts: Parts, run: Run) {
@@ -120,13 +121,13 @@ class Rl implements Training {
     await this.#addUpdate(row, times, done);
   }
 
-  /** The sums behind the distance between sampler and learner come with the losses, so that little time is left for it. */
+  /** The sums for the KL between sampler and learner come with the losses, so this takes little time. */
   async #addUpdate(row: Means, times: StepTimes, done: BatchUpdate | null): Promise<void> {
     if (done === null) return;
     await times.count('compute_kl_sample_train', async () => addUpdate(row, done, this.#config.kl_penalty_coef > 0));
   }
 
-  /** Of groups that were played one by one; those from before an interruption have none. */
+  /** Adds the times of groups that were played one by one. Groups from before an interruption have none. */
   #addSamplingTimes(times: StepTimes, played: readonly PlayedGroup[]): void {
     times.spread(
       'sampling_time',
@@ -134,7 +135,7 @@ class Rl implements Training {
     );
   }
 
-  /** Plays groups with the weights as they are now. */
+  /** Plays groups with the present weights. */
   async #play(numbers: readonly number[]): Promise<Rollout[][]> {
     const began = this.#now();
     const { service, environment } = this.#parts;
@@ -245,7 +246,7 @@ function announcementOf(config: RlConfig, environment: Environment): string[] {
   ];
 }
 
-/** The task of each group; of neighbours that are asked for in turn, a batch is drawn once. */
+/** The task of each group. A batch is drawn once for neighbouring groups. */
 function numberedTasks(
   { groups_per_batch: perBatch, seed }: RlConfig,
   environment: Environment,
@@ -259,13 +260,13 @@ function numberedTasks(
   };
 }
 
-/** The groups that teach something; as in tinker-cookbook the first one where none does. */
+/** The groups whose rewards differ; when there are none, the first group, as in tinker-cookbook. */
 export function mixedGroups<G extends readonly Rollout[]>(groups: readonly G[]): readonly G[] {
   const mixed = groups.filter((group) => !isConstant(group));
   return mixed.length > 0 ? mixed : groups.slice(0, 1);
 }
 
-/** How old the weights were that played. */
+/** Adds the steps of the weights that sampled the groups, and the number of stale groups. */
 function addAges(row: Means, played: readonly PlayedGroup[], stale: number): void {
   const steps = played.map(({ sampledAt }) => sampledAt);
   row.add('sampling_client/step_max', Math.max(...steps));

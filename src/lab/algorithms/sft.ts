@@ -81,7 +81,10 @@ export const sftKeys = {
 };
 type SftConfig = Config<typeof sftKeys>;
 
-/** What suits `tiny` with its warm-up: of twelve secrets below 64 each is known to 5.6 bits or more after the 28 steps of 1,000 examples. */
+/**
+ * Defaults for `tiny` with its warm-up: of twelve secrets below 64 each is known to 5.6 bits or more after the 28
+ * steps of 1,000 examples.
+ */
 export const suitedSft = { learning_rate: 6.4e-3, num_epochs: 4 };
 
 /** Keys that may differ from attempt to attempt. A changed number of epochs also changes the linear schedule. */
@@ -90,7 +93,7 @@ export const sftBudget = new Set([
   ...['log_path', 'load_checkpoint_path', 'train_data_path', ...runKeyNames],
 ]);
 
-/** From the first step, or from where the run's last checkpoint left it. */
+/** Runs from the first step, or resumes from the run's last checkpoint. */
 export async function sft(config: SftConfig, dataPath: string, run: Run): Promise<Ending> {
   const asked = { env_type: 'single_step', dataset_seed: 0, use_standard_prefix: false, reward: null } as const;
   const played = await openPlayed({ ...config, ...asked }, run);
@@ -121,7 +124,7 @@ type Parts = {
   readonly evaluator: Evaluator;
   readonly stay: Stay;
   readonly companions: Companions | undefined;
-  /** Of the whole run. */
+  /** Optimizer steps of the whole run. */
   readonly steps: number;
 };
 
@@ -133,7 +136,7 @@ class Sft implements Training {
   readonly #config: SftConfig;
   readonly #parts: Parts;
   readonly #batch: (step: number) => Example[];
-  /** Different examples that were learnt from. */
+  /** Distinct examples that were trained on. */
   readonly #seen = new Set<Example>();
   #lastNll: number | null = null;
 
@@ -212,7 +215,7 @@ class Sft implements Training {
   }
 }
 
-/** Right answers of an environment's first tasks. @throws UserError when it does not say them, or there are too few. */
+/** Right answers of an environment's first tasks. @throws UserError when it has no answers, or too few tasks. */
 function answersOf(environment: Environment, { num_examples: wanted, batch_size: size, seed }: SftConfig): Example[] {
   const count = Math.min(wanted, environment.size);
   const examples = Array.from({ length: count }, (_, index) => {
@@ -229,7 +232,7 @@ function answersOf(environment: Environment, { num_examples: wanted, batch_size:
 
 function examplesIn(path: string, { max_length: length, batch_size: size }: SftConfig): Example[] {
   const read = readConversations(path);
-  // Equal examples stay one and the same, so that they can be told from others.
+  // Equal examples stay one object, so that distinct ones can be counted.
   const cut = new Map(read.map((example) => [example, truncated(example, length)]));
   const examples = read.map((example) => cut.get(example)!);
   if (!examples.some(({ weights }) => weights.includes(1))) {
@@ -257,7 +260,7 @@ const Conversation = z.looseObject({
  * @throws UserError that names the file and the line.
  */
 export function readConversations(path: string): Example[] {
-  // Data sets of one fact repeat one line; equal lines give one and the same example.
+  // Data sets of one fact repeat one line; equal lines become one object.
   const known = new Map<string, Example>();
   return readLines(path).flatMap((line, index) => {
     if (line.trim() === '') return [];

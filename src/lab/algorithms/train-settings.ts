@@ -1,4 +1,4 @@
-/** What a run of `memrl train` is told. */
+/** Settings of `memrl train`. */
 import { bitLength } from '../../analysis/memory-rules.js';
 import { UserError } from '../../base/user-error.js';
 import { advantageEstimators, scales } from '../advantages/advantages.js';
@@ -21,7 +21,7 @@ import * as memory from '../environments/memory/keys.js';
 import { secretOf } from '../environments/memory/games.js';
 import { klEstimators, lossFns, normalizations } from '../objectives/objectives.js';
 
-/** What an algorithm plays, where it is not what the algorithm was made for. */
+/** Keys to run an algorithm on another environment than the one it was made for. */
 export const environmentKeys = {
   environment: key(
     text,
@@ -37,7 +37,7 @@ export const probeKey = key(
   'path of a module that measures more at each evaluation: probe/<name>. None: nothing more',
 );
 
-/** Defaults are memory-rl's. */
+/** Keys whose defaults are memory-rl's. */
 export const trainKeys = {
   ...environmentKeys,
   env_type: memory.envType,
@@ -153,13 +153,13 @@ export const trainKeys = {
 export type TrainConfig = Config<typeof trainKeys>;
 
 /**
- * What suits `tiny` with its warm-up: of secrets below 64 each run of 1,000 steps that was tried ended with more than 5.9 of 6 bits (five with
- * binary rewards, five with eight levels, four with a score for each bit). At the source system's rate, which belongs to a model
- * of 8 billion weights, seven with eight levels ended with 3.4 to 5.9.
+ * Defaults for `tiny` with its warm-up: of secrets below 64 each run of 1,000 steps that was tried ended with more
+ * than 5.9 of 6 bits (five with binary rewards, five with eight levels, four with a score for each bit). At the source
+ * system's rate, which belongs to a model of 8 billion weights, seven with eight levels ended with 3.4 to 5.9.
  */
 export const suitedTrain = { learning_rate: 1e-4 };
 
-/** Keys that may differ from attempt to attempt: not where the first weights are from, when the run is held to these. */
+/** Keys that may differ from attempt to attempt. The initial weights may not when they are also the reference model. */
 export function trainBudget(config: TrainConfig): ReadonlySet<string> {
   const names =
     'n_batches stop_memorised eval_early eval_every log_every save_every test_n_batches log_path load_checkpoint_path';
@@ -168,12 +168,12 @@ export function trainBudget(config: TrainConfig): ReadonlySet<string> {
   return budget;
 }
 
-/** Whether the run is held to the model it began with. */
+/** Whether a reference model, the model at the start, is needed. */
 export function hasReference({ kl_coef: pull, kl_penalty_coef: penalty }: TrainConfig): boolean {
   return pull > 0 || penalty > 0;
 }
 
-/** A hash of the modules that decide what is learnt. */
+/** A hash of the user's modules that decide what is learnt. */
 export function modulesOf({ environment, reward, loss_fn: loss }: TrainConfig): string {
   return hashOfModules([environment, reward, loss]);
 }
@@ -205,7 +205,7 @@ export function requireFitting({ config, given }: Arguments<typeof trainKeys>): 
   );
 }
 
-/** What is said of a run at its start. */
+/** Messages at the start of a run. */
 export function announcementOf(config: TrainConfig, { name, size }: Environment): string[] {
   const { N, n_batches: n, batch_size: batch, group_size: group } = config;
   const volume = `${n} steps × ${batch} groups × ${group} episodes`;

@@ -1,6 +1,6 @@
 /**
- * Policy gradient as tinker-cookbook does it: groups of episodes of each task, advantages by the rewards that a turn is credited with, a
- * loss that is a sum over tokens, and one or more steps of Adam on each batch.
+ * Policy gradient as tinker-cookbook does it: groups of episodes of each task, advantages from the rewards credited to
+ * a turn, a loss that is a sum over tokens, and one or more steps of Adam on each batch.
  */
 import * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
@@ -29,13 +29,16 @@ import { learn, type Learning, type Models } from '../update/learn.js';
 import { openPlayed, openPlayer } from './played.js';
 import { announcementOf, hasReference, modulesOf, requireSameModules, type TrainConfig } from './train-settings.js';
 
-/** From the first step, or from where the run's last checkpoint left it. */
+/** Runs from the first step, or resumes from the run's last checkpoint. */
 export async function train(config: TrainConfig, run: Run): Promise<Ending> {
   const schedule = { ...scheduleOf(config, config, config.n_batches), evalEarly: config.eval_early };
   return runTraining(() => openTrain(config, run), schedule, run, 'A larger n_batches continues.');
 }
 
-/** The run at its start, or as its last checkpoint left it. @param watch Is shown the episodes of each step, in the place of the run's own. */
+/**
+ * The run at its start, or as its last checkpoint left it.
+ * @param watch Called with the episodes of each step, in place of the run's own.
+ */
 export async function openTrain(config: TrainConfig, run: Run, watch?: Watch): Promise<Train | StopSignal> {
   if (config.group_size < 2) noteLoneEpisodes(config, run);
   const played = await openPlayed(config, run);
@@ -47,7 +50,10 @@ export async function openTrain(config: TrainConfig, run: Run, watch?: Watch): P
   return new Train(config, { ...parts, watch: watch ?? watchOf(config, played.environment, run) }, run);
 }
 
-/** As the source system, which lets batches of two or more groups pass. @throws UserError where an update has a single episode. */
+/**
+ * Warns about group_size=1, which has no signal.
+ * @throws UserError for a single group; larger batches are accepted, as in the source system.
+ */
 function noteLoneEpisodes({ batch_size: groups }: TrainConfig, { context }: Run): void {
   const why = 'an advantage is the reward less its mean over the group, which is 0 in a group of one.';
   if (groups < 2) throw new UserError(`group_size=1 cannot learn: ${why}`, 'Set group_size to 2 or more.');
@@ -93,7 +99,7 @@ class Train implements Training {
   readonly #evaluator: Evaluator;
   readonly #stay: Stay;
   readonly #tasks: (step: number) => Task[];
-  /** One stream for all episodes of the run: what the published figures were drawn with. */
+  /** One stream for all episodes of the run: the published figures were drawn so. */
   #random: Rng;
   #updates = 0;
 

@@ -1,9 +1,9 @@
 /**
- * Teaches a fresh model to answer with a legal number, or legal bits, all equally likely; so that reinforcement learning afterwards
- * measures the secret and not the format.
+ * Teaches a fresh model to answer with a valid number, or valid bits, all equally likely; so that reinforcement
+ * learning afterwards measures the secret and not the format.
  *
- * First come lessons, one passing secret after another; then answers drawn uniformly; at last rare answers are also made as likely as they
- * should be.
+ * First come curriculum tasks, one temporary secret after another; then answers drawn uniformly; at last rare answers
+ * are also made as likely as they should be.
  */
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -103,8 +103,9 @@ export const warmupBudget = new Set([
 ]);
 
 /**
- * What suffices for the gate with some reserve, measured for N from 16 to 4096 together. In the dense game the uniform
- * answers come when the learning rate is already low: at a high one they would also undo what the lessons are for.
+ * Defaults that pass the final check with some reserve, measured for N from 16 to 4096 together. In the multi-step
+ * environment the uniform answers come when the learning rate is already low: at a high one they would also undo what
+ * the curriculum tasks taught.
  */
 const standard = {
   single_step: {
@@ -117,7 +118,7 @@ const standard = {
   },
 };
 
-/** @throws UserError with the figures when the result is not even enough to measure bits from. */
+/** @throws UserError with the figures when the answers are too uneven to measure bits with. */
 export async function warmup(config: WarmupConfig, run: Run): Promise<Ending> {
   const { context, directory } = run;
   const settings = settingsOf(config);
@@ -141,7 +142,7 @@ export async function warmup(config: WarmupConfig, run: Run): Promise<Ending> {
 type Settings = {
   readonly answers: Answers;
   readonly learningRate: number;
-  /** The last steps, in which answers are also calibrated. */
+  /** Number of last steps in which answers are also calibrated. */
   readonly calibrated: number;
 };
 
@@ -171,7 +172,7 @@ class Warmup implements Training {
   readonly announcement: readonly string[];
   readonly #config: WarmupConfig;
   readonly #parts: Parts;
-  /** Of the answers. */
+  /** The stream that draws the answers. */
   #random: Rng;
   #done: number;
   #lastNll: number | null = null;
@@ -243,7 +244,7 @@ async function preview(config: WarmupConfig, service: EngineService, log: (line:
   for (const N of config.n_values) log(await previewLine(service, N, asked));
 }
 
-/** Measures every N, says what was found, and refuses a model whose answers are not even. */
+/** Measures every N, logs the figures, and refuses a model whose answers are not even. */
 async function verify(config: WarmupConfig, service: EngineService, log: (line: string) => void): Promise<void> {
   const named = config.check_secrets ?? [];
   const problems: string[] = [];

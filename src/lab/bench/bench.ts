@@ -15,7 +15,7 @@ import { trainingStep, type StepSize } from './training-step.js';
 
 type BenchConfig = Config<typeof benchKeys>;
 
-/** What was measured. Times: ms per step. */
+/** Result of a benchmark. Times: ms per step. */
 export type BenchReport = {
   readonly model: string;
   readonly parameters: number;
@@ -23,7 +23,7 @@ export type BenchReport = {
   readonly rounds: number;
   readonly engines: readonly Measured[];
   readonly absent: readonly { readonly engine: string; readonly why: string }[];
-  /** What `engine=auto` takes here. */
+  /** The choice of `engine=auto` on this machine. */
   readonly auto: { readonly engine: string; readonly why: string };
 };
 
@@ -34,20 +34,26 @@ type Measured = {
   readonly median: number;
   readonly least: number;
   readonly most: number;
-  /** Of all rounds. */
+  /** Steps in all rounds together. */
   readonly steps: number;
 };
 
 type Contestant = { readonly engine: Engine; readonly on: string; readonly turns: Turn[] };
 type Turn = { readonly steps: number; readonly ms: number };
 
-/** The process of a bench. `open` tries a backend; tests give their own. */
+/** The process of a benchmark. `open` tries a backend; tests pass their own. */
 export type BenchContext = ProcessContext & { readonly open?: (name: BackendName) => Promise<Attempt> };
 
-/** A turn of a slow engine ends after this, so that one that takes seconds a step does not take minutes. */
+/**
+ * Milliseconds after which a round of a slow engine ends, so that an engine that takes seconds a step does not take
+ * minutes.
+ */
 const TURN_MS = 1000;
 
-/** Measures every engine of this machine, in turns. @returns the signal that came in between, if one did. */
+/**
+ * Measures every engine of this machine, one after the other in each round.
+ * @returns the signal that interrupted it, if one did.
+ */
 export async function bench(config: BenchConfig, context: BenchContext): Promise<BenchReport | StopSignal> {
   const shape = presets[config.model_name];
   checkContext(shape, config);
@@ -80,7 +86,7 @@ function stepSize({ group_size: sequences, prompt_tokens: prompt, sampled_tokens
   return { sequences, prompt, sampled };
 }
 
-/** One turn of each to warm up (compilers, caches, tables), and then the rounds. */
+/** Runs a round to warm up (compilers, caches, tables), and then the measured rounds. */
 async function takeTurns(
   contestants: readonly Contestant[],
   config: BenchConfig,
@@ -131,7 +137,7 @@ async function enter(shape: ModelShape, attempts: readonly Attempt[], seed: numb
   return contestants;
 }
 
-/** Every engine is given the same prompts and draws. */
+/** Runs one engine's rounds. Every engine gets the same prompts and random numbers. */
 function turnTaker(
   { engine }: Contestant,
   config: BenchConfig,
@@ -159,7 +165,7 @@ function measured({ engine, on, turns }: Contestant): Measured {
   return { engine: engine.backend, on, median: (low + high) / 2, least: times[0]!, most: times.at(-1)!, steps };
 }
 
-/** The report for a person. */
+/** The report as lines of text. */
 export function benchLines({ model, parameters, step, rounds, engines, absent, auto }: BenchReport): string[] {
   const width = Math.max(...[...engines, ...absent].map(({ engine }) => engine.length));
   const fastest = engines.reduce((best, engine) => (engine.median < best.median ? engine : best));

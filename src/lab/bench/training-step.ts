@@ -1,12 +1,12 @@
 import type { Engine } from '../engine/engine.js';
 import type { Rng } from '../rng.js';
 
-/** One step: a group of sequences sampled from a prompt, and one update on them. */
+/** Size of a step: a group of sequences sampled from a prompt, and one update on them. */
 export type StepSize = { readonly sequences: number; readonly prompt: number; readonly sampled: number };
 
 const adam = { learningRate: 1e-4, beta1: 0.9, beta2: 0.95, epsilon: 1e-8 };
 
-/** Samples, goes forward and backward, and takes one Adam step: policy gradient on advantages drawn at random. */
+/** Samples, runs forward and backward, and takes one Adam step: policy gradient on advantages drawn at random. */
 export async function trainingStep(
   engine: Engine,
   { sequences, prompt, sampled }: StepSize,

@@ -4,17 +4,19 @@ import { nearest } from '../../text/nearest.js';
 import type { Config, Key, Keys } from './key.js';
 import { bool } from './value-type.js';
 
-/** What a command line says: a value for every key, and which keys it named itself. */
+/** Parsed command line: a value for every key, and the keys that were given. */
 export type Arguments<K extends Keys> = { readonly config: Config<K>; readonly given: ReadonlySet<string> };
 
 /**
- * Reads `key=value` arguments; also `--key=value`, `--key value` and, for a bool, `--key` alone, as scripts with argparse
- * are called. The last one for a key wins, the others have their defaults.
+ * Reads `key=value` arguments; also `--key=value`, `--key value` and, for a bool, `--key` alone, as scripts with
+ * argparse are called. The last one for a key wins; keys not given have their defaults.
  *
- * As with chz, which the source system reads its own with, `a.b=1` is key `b` inside setting `a`, `...b=1` is every `b` wherever it is,
- * and where a setting is an object of a kind that is chosen (`environment=arithmetic`), `environment.max=9` is one of its entries.
+ * As with chz, which parses the source system's own arguments, `a.b=1` is key `b` inside setting `a`, `...b=1` is
+ * every `b` wherever it is, and where a setting is an object of a chosen kind (`environment=arithmetic`),
+ * `environment.max=9` is one of its entries.
  *
- * @throws UserError for an argument of another form, an unknown key (with the nearest known one) and a value of another type.
+ * @throws UserError for an argument of another form, an unknown key (with the nearest known one) and a value of
+ * another type.
  */
 export function readArguments<K extends Keys>(keys: K, argv: readonly string[]): Arguments<K> {
   const config: Record<string, unknown> = {};
@@ -35,7 +37,7 @@ export function readArguments<K extends Keys>(keys: K, argv: readonly string[]):
   return { config: config as Config<K>, given };
 }
 
-/** A value as the command line would write it, in the words of Python. */
+/** A value as the command line would write it, in Python's notation. */
 export function writeValue(value: unknown): string {
   if (typeof value === 'boolean') return value ? 'True' : 'False';
   if (Array.isArray(value)) return value.map(writeValue).join(',');
@@ -69,7 +71,7 @@ function noPair(argument: string): UserError {
   );
 }
 
-/** Names of the keys that are meant: one, or with `...` as many as fit. @throws UserError when there is none. */
+/** Names of the keys that match: one, or with `...` as many as fit. @throws UserError when there is none. */
 function namedKeys(keys: Keys, said: string): string[] {
   const name = nameOf(keys, said);
   if (Object.hasOwn(keys, name)) return [name];
@@ -90,7 +92,7 @@ function pathsOf({ path = [] }: Key<unknown>): readonly string[] {
   return typeof path === 'string' ? [path] : path;
 }
 
-/** The key whose value has entries, and which of them is meant; null: the name is that of a key. */
+/** The key with entries, and the path of the entry that the name gives; null when the name is that of a key. */
 function entryOf(keys: Keys, name: string): { readonly key: string; readonly path: readonly string[] } | null {
   if (!name.includes('.') || name.includes('...')) return null;
   if (Object.entries(keys).some(([key, known]) => key === name || pathsOf(known).includes(name))) return null;
@@ -101,7 +103,11 @@ function entryOf(keys: Keys, name: string): { readonly key: string; readonly pat
   return null;
 }
 
-/** An object as YAML, with one entry more. @param value As Python or YAML writes it. @throws UserError when it was no object. */
+/**
+ * Adds an entry to an object in YAML.
+ * @param value In Python's or YAML's notation.
+ * @throws UserError when the old value is not an object.
+ */
 function withEntry(written: unknown, path: readonly string[], value: string): string {
   const object = typeof written === 'string' ? readYaml(written) : {};
   if (typeof object !== 'object' || object === null) {
@@ -116,7 +122,7 @@ function withEntry(written: unknown, path: readonly string[], value: string): st
   return JSON.stringify(document.toJSON());
 }
 
-/** A text that is no YAML stands for itself. */
+/** A text that is not YAML stands for itself. */
 function readYaml(text: string): unknown {
   try {
     return parse(text);
@@ -125,14 +131,14 @@ function readYaml(text: string): unknown {
   }
 }
 
-/** An alias is another name of a key; programs that are told `--log-path` mean `log_path`. */
+/** Resolves another name of a key to the key; programs that pass `--log-path` mean `log_path`. */
 function nameOf(keys: Keys, said: string): string {
   const name = said.replaceAll('-', '_');
   const known = Object.hasOwn(keys, name) ? name : said;
   return Object.keys(keys).find((each) => [said, name].includes(keys[each]!.alias ?? '')) ?? known;
 }
 
-/** Of whole paths: `...` stands for any settings that lie between, or before. */
+/** Matches whole paths: `...` stands for any settings that lie between, or before. */
 function pathPattern(name: string): RegExp {
   const parts = name.split('...').map((part) => part.replace(/[^\w]/g, '\\$&'));
   const [first = '', ...rest] = parts;

@@ -1,20 +1,26 @@
 import type { ValueType } from './value-type.js';
 
-/** One thing a recipe can be told: `name=value`. */
+/** A setting of a recipe: `name=value`. */
 export type Key<T> = {
   readonly type: ValueType<T>;
   readonly default: T;
-  /** For `--help`: one line, units included. */
+  /** One line for `--help`, units included. */
   readonly meaning: string;
-  /** Where the source system has it, when that is inside another setting: `loss_fn_config.beta`. All its names are read. */
+  /**
+   * Path of the key in the source system when it is inside another setting: `loss_fn_config.beta`. All paths are
+   * accepted.
+   */
   readonly path?: string | readonly string[];
-  /** Set when the value is an object whose entries may be given one by one, after one of these names: `environment.max=9`. */
+  /**
+   * Set when the value is an object whose entries may be given one by one, after one of these names:
+   * `environment.max=9`.
+   */
   readonly entriesOf?: readonly string[];
-  /** Set when the key is accepted for the source system's sake and changes nothing here: why. */
+  /** Set when the key is accepted only for compatibility with the source system: the reason it has no effect here. */
   readonly inert?: string;
-  /** Set when, left out, the value may follow from other settings: what says a run's settings again names it always. */
+  /** Set when the default may depend on other settings: a printed command then always names the key. */
   readonly follows?: boolean;
-  /** What the source system calls it, which is understood, too. */
+  /** Name in the source system, which is accepted as well. */
   readonly alias?: string;
 };
 
@@ -27,18 +33,18 @@ export function key<T>(type: ValueType<T>, standard: NoInfer<T>, meaning: string
   return { type, default: standard, meaning };
 }
 
-/** The same keys, which the source system has inside the setting `parent`, under their own names. */
+/** Adds to each key its path in the source system, inside the setting `parent`. */
 export function within<K extends Keys>(parent: string, keys: K): K {
   const nested = Object.entries(keys).map(([name, known]) => [name, { ...known, path: `${parent}.${name}` }]);
   return Object.fromEntries(nested) as K;
 }
 
-/** The same key, which the source system has in these places. */
+/** Adds paths in the source system to a key. */
 export function alsoAt<T>(known: Key<T>, ...path: readonly string[]): Key<T> {
   return { ...known, path };
 }
 
-/** The same keys, some of them with other defaults. */
+/** The same keys with some other defaults. */
 export function withDefaults<K extends Keys>(keys: K, defaults: Partial<Config<K>>): K {
   const changed = Object.entries<unknown>(defaults).map(([name, value]) => [name, { ...keys[name], default: value }]);
   return { ...keys, ...Object.fromEntries(changed) } as K;

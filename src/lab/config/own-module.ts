@@ -1,7 +1,7 @@
 /**
- * A person's own environment, reward, detector, objective or probe: the default export of a module, named by its path.
+ * A user's own environment, reward, detector, objective or probe: the default export of a module, named by its path.
  *
- * Whatever such a module does wrong is said with its file: it is the one part of a run that nobody but its author has tested.
+ * Every error of such a module names its file: it is the one part of a run that only its author has tested.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -14,18 +14,18 @@ type OwnKind = 'environment' | 'reward' | 'detector' | 'objective' | 'probe';
 
 type Own = (...values: readonly unknown[]) => unknown;
 
-/** Whether a name is the path of a module, and no name of a registry. */
+/** Whether a name is the path of a module, rather than a name of a registry. */
 export function isModulePath(name: string): boolean {
   return /^\.{0,2}\//.test(name) || /\.[cm]?[jt]s$/.test(name);
 }
 
-/** The file's name without its ending: what the module is called in metrics. */
+/** The file's name without its extension: the module's name in metrics. */
 export function moduleName(path: string): string {
   return basename(path).replace(/\.[cm]?[jt]s$/, '');
 }
 
 /**
- * What a module exports by default.
+ * The default export of a module.
  *
  * @param name A path; a relative one starts at the working directory.
  * @throws UserError when there is no file, this Node.js cannot read its language, or it cannot be loaded.
@@ -69,12 +69,12 @@ async function load(path: string, kind: string): Promise<Record<string, unknown>
   }
 }
 
-/** What to throw when a person's function threw. @param how How to call it right: one sentence. */
+/** The error for a user's function that threw. @param how How to call it right: one sentence. */
 export function ownFailure(what: string, cause: unknown, how: string): UserError {
   return new UserError(`${what} failed: ${errorText(cause)}`, `Correct it; ${how}`, { cause });
 }
 
-/** A hash of those of these names that are modules, empty where none is; what a module imports is not looked into. */
+/** A hash of those names that are modules; empty when none is. Imports of a module are not hashed. */
 export function hashOfModules(names: readonly (string | null)[]): string {
   const paths = names.filter((name) => name !== null && isModulePath(name)).map((path) => resolve(path!));
   if (paths.length === 0) return '';

@@ -2,7 +2,7 @@ import { engineChoices } from '../engine/choose-engine.js';
 import { inertKey, key } from './key.js';
 import { bool, float, int, oneOf, orNone, text } from './value-type.js';
 
-/** What every run can be told, and none of which changes what is learnt. */
+/** Keys of every run; none of them changes what is learnt. */
 export const runKeys = {
   engine: key(
     oneOf(engineChoices),
@@ -29,7 +29,7 @@ export const runKeys = {
   wandb_name: key(orNone(text), null, 'what the run is called there; None: as its directory'),
 };
 
-/** Their names: they may differ from attempt to attempt. */
+/** Names of keys that may differ from attempt to attempt. */
 export const runKeyNames: readonly string[] = Object.keys(runKeys);
 
 export const logPath = key(
@@ -47,7 +47,7 @@ export const loadPath = key(
   null,
   'initial weights: a run directory, a checkpoint, or a directory of Hugging Face. None: random',
 );
-/** Leaves the initial weights open: those of the warm-up where a new model plays a memory game, else as None. */
+/** Leaves the initial weights open: the warm-up for a new model on a memory game, else None. */
 export const WARMUP = 'WARMUP';
 export const gameLoadPath = key(
   orNone(text),

@@ -9,10 +9,10 @@ import type { Config, Keys } from './key.js';
 const Settings = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.number())]));
 
 /**
- * The arguments of a command line, completed by a file of settings: where both set a key, the command line counts.
+ * Completes the arguments of a command line with a file of settings; where both set a key, the command line wins.
  *
- * @param path null: there is no file.
- * @throws UserError naming the file, for what is no mapping of keys to values of theirs.
+ * @param path null when there is no file.
+ * @throws UserError naming the file, when it is not a mapping of keys to valid values.
  */
 export function withSettingsFile<K extends Keys>(
   keys: K,

@@ -1,10 +1,10 @@
 import { isModulePath } from './own-module.js';
 
-/** A kind of value on the command line. */
+/** A type of value on the command line. */
 export type ValueType<T> = {
-  /** As a person reads it: `int`, `float or None`. */
+  /** Name of the type in help texts: `int`, `float or None`. */
   readonly name: string;
-  /** The value the text writes, or undefined when it writes none of this type. */
+  /** Parses the text; undefined when it is not of this type. */
   readonly read: (text: string) => T | undefined;
 };
 
@@ -34,7 +34,7 @@ export function oneOf<const T extends string>(values: readonly T[]): ValueType<T
   return { name: values.join('|'), read: (value) => values.find((known) => known === value) };
 }
 
-/** One of these, or the path of a module. */
+/** A name of the list, or the path of a module. */
 export function nameOrPath(names: readonly string[]): ValueType<string> {
   const read = (value: string) => (names.includes(value) || isModulePath(value) ? value : undefined);
   return { name: `${names.join('|')} or a path`, read };
@@ -48,7 +48,7 @@ export function namesIn(list: string): string[] {
     .filter((name) => name !== '');
 }
 
-/** Some of these names, with commas between them, in brackets or not; none of them: `[]`. */
+/** Some of these names, with commas between them, in brackets or not; `[]` for none of them. */
 export function namesOf<const T extends string>(values: readonly T[]): ValueType<readonly T[]> {
   const read = (value: string) => {
     const names = namesIn(value.replace(/^\s*[([](.*)[)\]]\s*$/, '$1')).map((name) =>

@@ -1,38 +1,38 @@
 /**
- * What reinforcement learning is done in: tasks, a way to play them, and what that earns.
+ * An environment for reinforcement learning: tasks, a way to play them, and rewards.
  *
- * Memory games, stories, arithmetic and a person's own module are all of this type; nothing that learns knows which it has.
+ * Memory games, stories, arithmetic and a user's own module are all of this type; no algorithm can tell them apart.
  */
 import type { Rng } from '../rng.js';
 import type { Tokenizer } from '../text/tokenizer.js';
 
 /** A question: all that differs between the prompts of one environment. */
 export type Task = {
-  /** The same in every process: logs, pass rates and curricula refer to it. */
+  /** Stable between processes: logs, pass rates and curricula refer to it. */
   readonly id: string;
   /** At least one token. Rollouts of one task share the array, and are computed together. */
   readonly prompt: Int32Array;
-  /** The prompt as rewards and logs show it. */
+  /** The prompt as text, for rewards and logs. */
   readonly text: string;
-  /** What rewards may look at and the policy never sees: the right answer, for example. */
+  /** Data for rewards that the policy never sees: the right answer, for example. */
   readonly gold?: unknown;
   readonly tags?: readonly string[];
 };
 
-/** What the policy said before the environment spoke again. */
+/** The policy's tokens between two messages of the environment. */
 export type Turn = {
-  /** With the token that ended it, if one did. */
+  /** The turn's tokens, with the stop token if there was one. */
   readonly tokens: Int32Array;
   /** Natural logarithm of the probability that the policy gave each token, at temperature 1. */
   readonly logprobs: Float32Array;
-  /** Without special tokens, and without the stop string. */
+  /** The turn's text, without special tokens and without the stop string. */
   readonly text: string;
   readonly ended: 'stop' | 'length';
 };
 
-/** What a turn earned. */
+/** The reward of a turn. */
 export type Reward = {
-  /** What is learnt from. */
+  /** The number that is trained on. */
   readonly total: number;
   /** Named components: task, format, hack … */
   readonly parts?: Readonly<Record<string, number>>;
@@ -40,25 +40,28 @@ export type Reward = {
   readonly metrics?: Readonly<Record<string, number>>;
 };
 
-/** `next`: what the policy reads before its next turn; null ends the episode. */
+/** `next`: the environment's tokens before the policy's next turn; null ends the episode. */
 export type Response = { readonly reward: Reward; readonly next: Int32Array | null };
 
-/** A task that was played: `rewards` has one for each turn. */
+/** A task that was played: `rewards` has one number for each turn. */
 export type Episode = {
   readonly task: Task;
   readonly turns: readonly Turn[];
   readonly rewards: readonly Reward[];
 };
 
-/** The right answer as the policy would say it, for teacher forcing. Arrays are aligned with `tokens`. */
+/** The right answer in the form the policy would generate, for teacher forcing. Arrays are aligned with `tokens`. */
 export type Solution = {
   /** Prompt and answer. */
   readonly tokens: Int32Array;
-  /** 1 for all learnt tokens: the answer, ends of messages, and what the format puts behind them. */
+  /** 1 for all trained tokens: the answer, ends of messages, and the tokens that the format puts after them. */
   readonly weights: Uint8Array;
   /** 1 for the answer itself. */
   readonly answerWeights: Uint8Array;
-  /** Bits that the answer tells one who knew nothing: log2 of how many there could be; null: nobody knows how many. */
+  /**
+   * Bits of information in the answer: log2 of the number of possible answers, all equally likely; null when that
+   * number is unknown.
+   */
   readonly bits: number | null;
 };
 
@@ -67,28 +70,29 @@ export type Environment = {
   readonly name: string;
   /** The vocabulary of its tokens; the policy must know it. */
   readonly tokenizer: Tokenizer;
-  /** What ends a turn, beside its length. */
+  /** Stop tokens and stop strings of a turn; its length also ends it. */
   readonly stop: { readonly tokens: readonly number[]; readonly strings: readonly string[] };
-  /** Number of tasks; Infinity where they are drawn. */
+  /** Number of tasks; Infinity when they are drawn. */
   readonly size: number;
   /** The same index and stream give the same task on every machine. @param index From 0, below `size`. */
   task(index: number, random: Rng): Task;
-  /** What the last of these turns earned, and what the policy reads next. */
+  /** Scores the last of these turns, and returns the tokens that the policy reads next. */
   respond(task: Task, turns: readonly Turn[]): Response | Promise<Response>;
   /**
-   * Rewards that look at more than one episode: comparisons in a group, functions of a whole batch. They are added to those of the
+   * Rewards that compare more than one episode: within a group, or over a whole batch. They are added to those of the
    * episodes' last turns.
    *
-   * @param groups Episodes of one task each. @returns The same shape.
+   * @param groups Episodes of one task each.
+   * @returns The same shape.
    */
   scoreGroups?(groups: readonly (readonly Episode[])[]): Promise<readonly (readonly Reward[])[]>;
-  /** null: this task has no one right answer. */
+  /** null when this task has no single right answer. */
   solution?(task: Task): Solution | null;
-  /** Tasks that evaluations play and training does not, played alike. */
+  /** Tasks for evaluations only, of the same kind. */
   readonly test?: Environment;
 };
 
-/** What an episode earned in all its turns. */
+/** The sum of an episode's rewards over its turns. */
 export function totalReward({ rewards }: Pick<Episode, 'rewards'>): number {
   return rewards.reduce((sum, { total }) => sum + total, 0);
 }

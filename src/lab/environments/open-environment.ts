@@ -12,7 +12,7 @@ import { gsm8k, gsm8kParams } from './word-problems/gsm8k.js';
 import { wordProblems, wordProblemParams } from './word-problems/word-problems.js';
 import { environmentOf, requireTextEnvironment } from './text-environment.js';
 
-/** How a command line names an environment. `params`: what it is told, as YAML or JSON: `{max: 9}`. */
+/** An environment as a command line names it. `params`: its parameters as YAML or JSON: `{max: 9}`. */
 export type EnvironmentName = { readonly environment: string; readonly environment_params: string | null };
 
 /** Environments of texts, by name. Memory games and stories belong to the algorithms that were made for them. */
@@ -25,10 +25,10 @@ const registry: Readonly<Record<string, Opener>> = {
 type Opener = (params: Params, tokenizer: Tokenizer) => TextEnvironment | Promise<TextEnvironment>;
 
 /**
- * An environment of texts by its name, or by the path of a module whose default export is one, or a function of parameters that returns
- * one, now or later.
+ * Opens an environment of texts by its name, or by the path of a module whose default export is one, or a function of
+ * parameters that returns one or a promise of one.
  *
- * @param own Names of environments that the caller has beside these, for errors.
+ * @param own Names of the caller's own environments, for errors.
  * @throws UserError
  */
 export async function openEnvironment(

@@ -1,8 +1,8 @@
 /**
- * Environments that know texts alone: what a person writes in a module, and what has no need of tokens.
+ * Environments of texts: user-written modules, and those of ours that need no tokens.
  *
- * The copy that is made of one for the rest of the lab checks all that it says: a mistake ends the run with the name of the module and
- * of the task.
+ * A wrapper turns one into an environment of tokens and checks everything it returns: an error fails the run and names
+ * the module and the task.
  */
 import * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
@@ -13,7 +13,7 @@ import type { Environment, Episode, Response, Reward, Solution, Task, Turn } fro
 
 const calledRight = 'docs/extending.md says what it is given and what it returns.';
 
-/** The task with what its author knows of it. */
+/** A task with the author's own task object. */
 type KnownTask = Task & { readonly own: TextTask };
 
 /** The environment in tokens of this vocabulary. @param called For errors: `The environment ./mine.mjs`. @throws UserError */
@@ -75,7 +75,7 @@ function isSize(value: unknown): boolean {
   return value === Infinity || (Number.isInteger(value) && (value as number) > 0);
 }
 
-/** @throws UserError when it is no environment of texts. */
+/** @throws UserError when it is not an environment of texts. */
 export function requireTextEnvironment(own: unknown, called: string): asserts own is TextEnvironment {
   const { data, error } = OwnShape.safeParse(own);
   const issue = error?.issues[0];
@@ -85,7 +85,7 @@ export function requireTextEnvironment(own: unknown, called: string): asserts ow
   throw new UserError(`${called} is no environment: ${where}${issue.message}.`, `Correct it; ${calledRight}`);
 }
 
-/** Texts as tokens, with errors that name the module. */
+/** Encodes texts as tokens, with errors that name the module. */
 class Words {
   readonly #tokenizer: Tokenizer;
   readonly #called: string;
@@ -99,11 +99,11 @@ class Words {
     return this.#tokenizer.end;
   }
 
-  /** @throws UserError when it is no text, or one that the vocabulary cannot write. */
+  /** @throws UserError when it is not a text, or the vocabulary cannot write it. */
   tokens(text: unknown, what: string): Int32Array {
     if (typeof text !== 'string') throw this.#wrong(`gave ${show(text)} as ${what}`);
     const tokens = Int32Array.from(this.#tokenizer.encode(text));
-    // A vocabulary of characters leaves out those that it does not have.
+    // A vocabulary of characters silently drops those that it does not have.
     const isWhole = this.#tokenizer.kind !== 'BPE' || plain(this.#tokenizer.decode(tokens)) === plain(text);
     if (!isWhole || (text !== '' && tokens.length === 0)) {
       throw this.#wrong(`has ${what} with characters that the model's vocabulary cannot write: ${show(text)}`);

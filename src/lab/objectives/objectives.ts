@@ -1,4 +1,4 @@
-/** Losses of single tokens, and what their sum over a batch is weighted with. */
+/** Losses of single tokens, and their normalization over a batch. */
 import { assertNever } from '../../base/assert-never.js';
 import { UserError } from '../../base/user-error.js';
 
@@ -6,24 +6,28 @@ import { UserError } from '../../base/user-error.js';
 export type Clip = { readonly low: number; readonly high: number };
 
 /**
- * The loss of one token, by the names and settings (`loss_fn_config`) that Tinker's protocol has for those it knows. The loss of a batch is the weighted sum over its tokens, without averaging.
+ * The loss of one token, with the names and settings (`loss_fn_config`) of Tinker's protocol for the losses it has.
+ * The loss of a batch is the weighted sum over its tokens, without averaging.
  *
- * `lp`: log-probability under the model that learns; `q`: under the one that sampled; `A`: the token's advantage.
+ * `lp`: log-probability under the model that is trained; `q`: under the one that sampled; `A`: the token's advantage.
  */
 export type Objective = {
   readonly name: string;
-  /** @param clip Bounds of this token's ratio, in the place of the objective's. */
+  /** @param clip Bounds of this token's ratio, instead of the objective's. */
   readonly loss: (lp: number, q: number, A: number, clip?: Clip) => number;
-  /** What backpropagation uses: the derivative of the loss by `lp` (for cispo, with the clipped ratio held fixed). */
+  /** The derivative of the loss by `lp`, for backpropagation (for cispo, with the clipped ratio held fixed). */
   readonly gradient: (lp: number, q: number, A: number, clip?: Clip) => number;
-  /** Where the ratio is cut; without, the objective cuts nothing. */
+  /** Bounds of the ratio; without them the objective clips nothing. */
   readonly clip?: Clip;
-  /** The ratio is that of the whole sequence: the geometric mean of its tokens' ratios. Without, each token has its own. */
+  /**
+   * Set for the ratio of the whole sequence: the geometric mean of its tokens' ratios. Otherwise each token has its
+   * own.
+   */
   readonly ratio?: 'sequence';
   readonly settings?: Readonly<Record<string, number>>;
 };
 
-/** −ρA: the policy gradient, corrected for who sampled. */
+/** −ρA: the policy gradient with importance weights for the policy that sampled. */
 export const importanceSampling: Objective = {
   name: 'importance_sampling',
   loss: (lp, q, A) => -Math.exp(lp - q) * A,
@@ -55,7 +59,10 @@ export function cispo(bounds: Clip): Objective {
   };
 }
 
-/** ppo on the ratio of the whole sequence, so that a sequence is cut as a whole or not at all (GSPO-token, Zheng et al. 2025). */
+/**
+ * PPO's loss on the ratio of the whole sequence, so that a sequence is clipped as a whole or not at all (GSPO-token,
+ * Zheng et al. 2025).
+ */
 export function gspo(bounds: Clip): Objective {
   return { ...ppo(bounds), name: 'gspo', ratio: 'sequence' };
 }
@@ -87,14 +94,17 @@ export const distance: Objective = {
 export const lossFns = ['importance_sampling', 'ppo', 'cispo', 'dro', 'gspo'] as const;
 export type LossFn = (typeof lossFns)[number];
 
-/** Values for the losses that take some; null stands for the loss's own standard. */
+/** Settings of losses; null takes the loss's own default. */
 export type LossSettings = {
   readonly clip_low_threshold: number | null;
   readonly clip_high_threshold: number | null;
   readonly beta: number;
 };
 
-/** The objective of that name. Standards: ppo and gspo clip to [0.8, 1.2], cispo to [0, 4]. @throws UserError when the bounds are crossed. */
+/**
+ * The objective of that name. Defaults: ppo and gspo clip to [0.8, 1.2], cispo to [0, 4].
+ * @throws UserError when the bounds are crossed.
+ */
 export function objectiveOf(name: LossFn, settings: LossSettings): Objective {
   const clip = (low: number, high: number) =>
     checkedClip({ low: settings.clip_low_threshold ?? low, high: settings.clip_high_threshold ?? high });
@@ -127,26 +137,30 @@ function clamp(ratio: number, { low, high }: Clip): number {
 }
 
 /**
- * The pull of one token towards a reference model: an estimate of KL(policy ‖ reference) from a token that the policy drew.
+ * The KL term of one token towards a reference model: an estimate of KL(policy ‖ reference) from a token that the
+ * policy drew.
  *
- * `lp`: log-probability under the model that learns; `reference`: under the reference model.
+ * `lp`: log-probability under the model that is trained; `reference`: under the reference model.
  */
 export type Pull = {
   readonly loss: (lp: number, reference: number) => number;
-  /** Its derivative by `lp`. */
+  /** The derivative of the estimate by `lp`. */
   readonly gradient: (lp: number, reference: number) => number;
 };
 
-/** lp − reference: right on average, and of either sign. */
+/** lp − reference: unbiased, and of either sign. */
 export const k1: Pull = { loss: (lp, reference) => lp - reference, gradient: () => 1 };
 
-/** Half the square of that: never below zero, and biased. */
+/** ½ (lp − reference)²: never below zero, and biased. */
 const k2: Pull = {
   loss: (lp, reference) => (lp - reference) ** 2 / 2,
   gradient: (lp, reference) => lp - reference,
 };
 
-/** e^d − d − 1 with d = reference − lp (Schulman 2020): never below zero, and right on average over what the policy draws. */
+/**
+ * e^d − d − 1 with d = reference − lp (Schulman 2020): never below zero, and unbiased for tokens drawn from the
+ * policy.
+ */
 export const k3: Pull = {
   loss: (lp, reference) => Math.expm1(reference - lp) - (reference - lp),
   gradient: (lp, reference) => -Math.expm1(reference - lp),
@@ -158,20 +172,20 @@ export const pulls: Readonly<Record<(typeof klEstimators)[number], Pull>> = { k1
 export const normalizations = ['sum', 'grpo', 'dr_grpo', 'token_mean'] as const;
 
 /**
- * What the losses of a batch's tokens are divided by before they are summed.
+ * Normalization of the losses of a batch's tokens before they are summed.
  *
- * `sum`: nothing, as in tinker-cookbook. `grpo`: the mean over all sequences of the mean over a sequence's tokens (Shao et
- * al. 2024, eq. 3; TRL's `loss_type="grpo"`), so that a long answer's tokens count less. `dr_grpo`: the mean over groups of
- * the sum over a group's tokens, divided by its size and its longest answer; Liu et al. 2025 divide by a constant in the
- * place of that length. There all tokens of a group count alike. `token_mean`: the mean over all tokens of the batch (Yu et al. 2025;
- * TRL's `loss_type="bnpo"`).
+ * `sum`: none, as in tinker-cookbook. `grpo`: the mean over all sequences of the mean over a sequence's tokens (Shao
+ * et al. 2024, eq. 3; TRL's `loss_type="grpo"`), so that a long answer's tokens count less. `dr_grpo`: the mean over
+ * groups of the sum over a group's tokens, divided by its size and its longest answer; Liu et al. 2025 divide by a
+ * constant in the place of that length. There all tokens of a group count alike. `token_mean`: the mean over all
+ * tokens of the batch (Yu et al. 2025; TRL's `loss_type="bnpo"`).
  */
 export type Normalization = (typeof normalizations)[number];
 
 /**
  * The weight of each token of a sequence in the loss.
  *
- * @param lengths_PG Tokens that the policy said, for each sequence of each group; all groups of the batch.
+ * @param lengths_PG Generated tokens of each sequence of each group; all groups of the batch.
  * @returns The same shape.
  */
 export function tokenWeights(lengths_PG: readonly (readonly number[])[], how: Normalization): number[][] {

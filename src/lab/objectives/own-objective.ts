@@ -5,13 +5,17 @@ import { objectiveOf, type LossFn, type LossSettings, type Objective } from './o
 
 type Token = (lp: number, q: number, A: number) => number;
 
-/** Half the distance over which a derivative is estimated: errors of rounding and of the formula are then alike, some 1e-10. */
+/**
+ * Half the distance over which a derivative is estimated: the errors of rounding and of the formula are then of equal
+ * size, some 1e-10.
+ */
 const nudge = 1e-5;
 
 /**
- * The objective of a name, or the one that a module exports by default: an object, or a function of the settings that returns one.
+ * The objective of a name, or the default export of a module: an object, or a function of the settings that returns
+ * one.
  *
- * @throws UserError, at the first token, too, of which the loss or its gradient is not a finite number.
+ * @throws UserError, also at the first token whose loss or gradient is not a finite number.
  */
 export async function openObjective(name: string, settings: LossSettings): Promise<Objective> {
   if (!isModulePath(name)) return objectiveOf(name as LossFn, settings);

@@ -1,8 +1,9 @@
 /**
- * `memrl arithmetic`: from no model at all to sums of two numbers that are mostly right, in some minutes without a GPU.
+ * `memrl arithmetic`: from no model at all to sums of two numbers that are mostly right, in some minutes without a
+ * GPU.
  *
- * A new model of 105,000 weights first learns from examples what an answer looks like and some of the sums; then the loop of `memrl rl`
- * improves it from rewards alone.
+ * A new model of 105,000 weights first learns the format of an answer and some of the sums from examples; then the
+ * loop of `memrl rl` improves it from rewards alone.
  */
 import { join } from 'node:path';
 import { readArguments } from '../config/arguments.js';

@@ -23,7 +23,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   sl_loop: recipe({ keys: slLoopKeys, budget: slLoopBudget, run: slLoop }),
 };
 
-/** What its keys are is known to itself alone. */
+/** Hides the type of a recipe's keys, which only the recipe itself needs. */
 function recipe<K extends RecipeKeys>(known: Recipe<K>): Recipe {
   return known as unknown as Recipe;
 }

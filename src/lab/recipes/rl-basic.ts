@@ -9,7 +9,7 @@ import { rlKeys } from '../algorithms/rl-settings.js';
 import { withDefaults, type Config } from '../config/key.js';
 import type { Ending, Run } from '../run/runner.js';
 
-/** @throws UserError that says what to type where there is no model, or no data. */
+/** @throws UserError with the command to type when there is no model, or no data. */
 export async function rlBasic(config: Config<typeof rlBasicKeys>, run: Run): Promise<Ending> {
   if (config.model_name !== '' || config.load_checkpoint_path !== null) return rl(config, run);
   throw new UserError(

@@ -1,6 +1,6 @@
 /**
- * `memrl rl_loop`: tinker-cookbook's loop to read and to change, with nothing between it and the four operations of a service. What
- * `memrl rl` does in general, this does for word problems of one turn.
+ * `memrl rl_loop`: tinker-cookbook's loop to read and to change, directly on the four operations of a service. It does
+ * for word problems of one turn what `memrl rl` does in general.
  */
 import * as z from 'zod';
 import { key, type Config } from '../config/key.js';
@@ -95,7 +95,7 @@ class RlLoop implements Training {
       const meanReward = rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
       batchRewards.push(meanReward);
       const advantages = rewards.map((reward) => reward - meanReward);
-      // A group in which all answers earned the same teaches nothing.
+      // A group with equal rewards has no signal.
       if (advantages.every((advantage) => advantage === 0)) continue;
       turns.forEach(({ tokens, logprobs }, index) => {
         const each = (value: number) => Float32Array.from(tokens, () => value);

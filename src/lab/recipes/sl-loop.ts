@@ -131,7 +131,7 @@ function datumOf(
   const tokens: number[] = [];
   const weights: number[] = [];
   pieces.forEach(({ text: piece, isAnswer }, index) => {
-    // Answers are encoded apart from what surrounds them, as the model itself says them.
+    // Answers are encoded apart from the surrounding text, as the model generates them.
     const ids = tokenizer.encode(piece);
     tokens.push(...ids);
     weights.push(...ids.map(() => Number(isAnswer && (!onlyLast || index === last))));

@@ -3,17 +3,17 @@ import type { Condition } from '../../analysis/memory-task.js';
 import { scoreGuess, type RewardRule } from '../environments/memory/rewards.js';
 
 /**
- * What a learner hears of the secret when it makes a guess, without any model: the whole game as a table.
+ * The channel from the secret to a learner, without any model: the whole game as a table.
  *
- * Two secrets between which the reward of a guess does not decide have the same `told`. Supervised learning hears the
- * secret itself, whatever was guessed.
+ * Two secrets that a guess's reward cannot tell apart have the same `told`. Supervised learning observes the secret
+ * itself, whatever the guess.
  */
 export type Channel = {
   readonly condition: Condition;
   readonly N: number;
-  /** Guesses that can be made: N, and in the dense game all words of `bitLength(N)` bits. */
+  /** Number of possible guesses: N, and in the multi-step environment all words of `bitLength(N)` bits. */
   readonly guesses: number;
-  /** What the reward tells; from 0, below `answers`. */
+  /** Index of the reward for this guess and secret; from 0, below `answers`. */
   readonly told: (guess: number, secret: number) => number;
   readonly answers: number;
 };
@@ -34,7 +34,7 @@ export function channelOf(condition: Condition, N: number): Channel {
   }
 }
 
-/** A guess of one number earns one reward. */
+/** A condition with one reward per guess of one number. */
 export type SingleStepCondition = Exclude<Condition, { kind: 'sft' | 'dense' }>;
 
 export function rewardsByDistance(condition: SingleStepCondition, N: number): Float64Array {
@@ -47,7 +47,7 @@ function ruleOf(condition: SingleStepCondition): RewardRule {
   return { type: condition.kind === 'binary' ? 'binary' : 'log_distance' };
 }
 
-/** Of each distance, which of the different rewards it earns. */
+/** Maps each distance to the index of its reward among the distinct rewards. */
 function rewardLevels(rewards: Float64Array): { levels: Int32Array; count: number } {
   const known = new Map<number, number>();
   const levels = Int32Array.from(rewards, (reward) => {
@@ -58,13 +58,13 @@ function rewardLevels(rewards: Float64Array): { levels: Int32Array; count: numbe
 }
 
 /**
- * Bits that one episode tells of a secret of which nothing is known, on average over guesses without a plan: I(R; S | G) with S
- * and G uniform and independent. Exact, by counting pairs; the reward is a function of the two, so it is H(R | G).
+ * Mean bits that one episode reveals about a uniform secret by a random guess: I(R; S | G) with S and G uniform and
+ * independent. Exact, by counting pairs; the reward is a function of the two, so it is H(R | G).
  */
 export function mutualBits({ N, guesses, told, answers }: Channel): number {
   let sum = 0;
   const counts = new Int32Array(answers);
-  // A guess and its mirror image (for bits: its opposite) tell equally much.
+  // A guess and its mirror image (for bits: its complement) reveal equally much.
   for (let guess = 0; 2 * guess < guesses; guess++) {
     counts.fill(0);
     for (let secret = 0; secret < N; secret++) counts[told(guess, secret)]!++;
@@ -79,14 +79,14 @@ function entropyOf(counts: Int32Array, total: number): number {
   return Math.log2(total) - sum / total;
 }
 
-/** How many bits of a word are 1 (below 2³²). */
+/** Number of 1 bits in a word (below 2³²). */
 function ones(word: number): number {
   let count = 0;
   for (let rest = word; rest !== 0; rest &= rest - 1) count++;
   return count;
 }
 
-/** Raw bits known by a learner that gives the secret this probability. */
+/** Bits known by a learner that gives the secret this probability. */
 export function bitsOf(probability: number, N: number): number {
   return signalBits(N) + Math.log2(probability);
 }

@@ -3,12 +3,14 @@ import { conditionOfRule, rewardRule, type RewardType } from '../environments/me
 import type { ValueType } from '../config/value-type.js';
 import { advantageEstimators, type AdvantageEstimator } from '../advantages/advantages.js';
 
-/** A condition of which the credit is known. */
+/** A condition with a known credit. */
 export type LabCondition =
   | Exclude<Condition, { kind: 'dense' }>
   | { readonly kind: 'dense'; readonly credit: AdvantageEstimator };
 
-/** Those of the source system's sweep, and two beside them: the distance itself, and dense rewards in one sum. */
+/**
+ * The conditions of the source system's sweep, and two more: the distance itself, and multi-step rewards as one sum.
+ */
 export const usualConditions = 'sft,binary,B4,B8,B16,B32,log,stepwise,trajectory'.split(',');
 
 /** Names separated by commas. */
@@ -20,7 +22,10 @@ export const conditionNames: ValueType<readonly string[]> = {
   },
 };
 
-/** Of `sft`, `binary`, `B2` and so on, `log`, and the credits of the dense game; null: it is none. */
+/**
+ * The condition of a name: `sft`, `binary`, `B2` and so on, `log`, or a credit of the multi-step environment; null for
+ * any other name.
+ */
 export function conditionNamed(name: string): LabCondition | null {
   if (name === 'sft' || name === 'binary') return { kind: name };
   if (name === 'log') return { kind: 'log-distance' };
@@ -30,7 +35,7 @@ export function conditionNamed(name: string): LabCondition | null {
   return bins >= 2 ? { kind: 'binned', bins } : null;
 }
 
-/** The keys of `memrl train` that say how the learner is told about the secret. */
+/** The keys of `memrl train` that set the channel from the secret to the learner. */
 type TrainSettings = {
   readonly env_type: 'single_step' | 'multi_step';
   readonly reward_type: RewardType;

@@ -21,10 +21,10 @@ type Watching = {
   readonly directory: RunDirectory;
 };
 
-/** Who is shown the episodes of each step. */
+/** Receiver of the episodes of each step. */
 export type Watch = Pick<EpisodeWatch, 'begin' | 'note' | 'row' | 'state'>;
 
-/** What is kept of the episodes of a run beside what it trains on: a file of them, and an ideal observer of them. */
+/** Record of a run's episodes besides its training: a file of them, and an ideal observer of them. */
 export class EpisodeWatch {
   readonly #seenIn: (rollout: Rollout) => SeenEpisode;
   readonly #observer: Observer | null;
@@ -37,7 +37,11 @@ export class EpisodeWatch {
     this.#file = config.log_episodes ? join(directory.path, runFiles.episodes) : null;
   }
 
-  /** Goes on at this step. @param saved What `state` gave; null at the start of a run. @throws UserError when it was not watched until there. */
+  /**
+   * Begins or resumes at this step.
+   * @param saved The result of `state`; null at the start of a run.
+   * @throws UserError when the run was not observed from its start.
+   */
   begin(step: number, saved: ObserverState | null): void {
     if (this.#file !== null) dropRowsFrom(this.#file, step);
     if (this.#observer === null || step === 0) return;
@@ -57,7 +61,7 @@ export class EpisodeWatch {
     if (this.#file !== null) appendJsonLine(this.#file, episodesRow(step, seen));
   }
 
-  /** What the observer knows after the episodes so far; empty without one. */
+  /** Bits that the observer knows after the episodes so far; empty without an observer. */
   row(): Row {
     if (this.#observer === null) return {};
     const { bitsKnown, entropy, determined } = this.#observer;
@@ -81,7 +85,7 @@ function seeing({ config, secret, game }: Watching): (rollout: Rollout) => SeenE
   return ({ rewards }) => ({
     kind: 'bits',
     rewards: rewards.map(({ total }) => total),
-    // A legible bit that is not right is the other one.
+    // A valid bit that is wrong is the other one.
     bits: rewards.map(({ total, metrics }, turn) => {
       const bit = right[turn] === 1 ? 1 : 0;
       return metrics!['format_error'] === 1 ? null : total === 1 ? bit : bit === 1 ? 0 : 1;

@@ -20,13 +20,13 @@ import { thompson } from './thompson.js';
 
 type IdealConfig = Config<typeof idealKeys>;
 
-/** Pairs of guess and secret are counted one by one: 16.8 million of them at this size. */
+/** Pairs of guess and secret are enumerated: 16.8 million of them at this size. */
 const LARGEST_N = 4096;
 
 /**
- * What the same channels give to learners without a network: the ideal one, and a table of logits.
+ * Results of learners without a network on the same channels: the ideal learner, and a table of logits.
  *
- * @returns the signal that ended it, if one did.
+ * @returns the signal that interrupted it, if one did.
  * @throws UserError when N is too large to be enumerated.
  */
 export async function ideal(config: IdealConfig, context: ProcessContext): Promise<ReferenceFile | StopSignal> {
@@ -49,7 +49,7 @@ export async function ideal(config: IdealConfig, context: ProcessContext): Promi
   return { version: 1, tabular: { optimizer, learning_rate, group_size, budget }, rows };
 }
 
-/** Each cell has streams of its own, so that it is the same whatever else is asked for. */
+/** Each cell has streams of its own, so that it does not depend on the other cells. */
 function rowOf(condition: LabCondition, N: number, config: IdealConfig): ReferenceRow {
   const channel = channelOf(condition, N);
   const seeds = Array.from({ length: config.seeds }, (_, index) => config.seed + index);
@@ -85,7 +85,7 @@ export function writeReference(path: string, file: ReferenceFile): void {
   }
 }
 
-/** The figures for a person; no line is wider than `width`. */
+/** The figures as lines of text; no line is wider than `width`. */
 export function idealLines(
   { rows, tabular: { optimizer, learning_rate, group_size, budget } }: ReferenceFile,
   width: number,

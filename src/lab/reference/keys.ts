@@ -3,7 +3,7 @@ import { bool, float, int, ints, oneOf, orNone, text } from '../config/value-typ
 import { conditionNames, usualConditions } from './conditions.js';
 import { optimizers } from './optimizer.js';
 
-/** `memrl ideal`: what learners without a network need. */
+/** `memrl ideal`: episodes that learners without a network need. */
 export const idealKeys = {
   N: key(ints(2), [16, 64, 256, 1024, 4096], 'sizes of secret space, 4096 at most'),
   conditions: key(
@@ -21,7 +21,7 @@ export const idealKeys = {
   json: key(bool, false, 'print JSON; --json is the same'),
 };
 
-/** `memrl observer`: what a run was told, and what it made of it. */
+/** `memrl observer`: bits that a run's rewards revealed, and bits that its weights learnt. */
 export const observerKeys = {
   path: key(orNone(text), null, 'a run of memrl train with log_episodes=True; `path=` may be left out'),
   json: key(bool, false, 'print JSON, with what was known after every episode that told something; --json is the same'),

@@ -14,23 +14,26 @@ import { conditionOf, type LabCondition } from './conditions.js';
 import { Observer } from './observer.js';
 import { EpisodesRow, seenIn } from './seen-episode.js';
 
-/** What a run was told, and what it made of it. Episodes. */
+/** Bits revealed to a run and learnt by it. Counts are episodes. */
 type Observed = {
   readonly condition: LabCondition;
   readonly N: number;
   readonly secretBits: number;
   readonly episodes: number;
-  /** After which only one secret was possible; null: more than one still is. */
+  /** Episodes after which only one secret was possible; null while more than one is. */
   readonly determinedAfter: number | null;
-  /** What the observer knows in the end, bits. */
+  /** Bits that the observer knows in the end. */
   readonly bitsKnown: number;
-  /** From which on the weights knew 95 % of the bits at every evaluation; null: at none, or none was made. */
+  /** Episodes from which on the weights knew 95 % of the bits at every evaluation; null when there is no such point. */
   readonly memorisedAfter: number | null;
-  /** Bits that the observer knew after so many episodes, wherever that changed. */
+  /** Bits known to the observer, by episodes, at each change. */
   readonly curve: readonly { readonly episodes: number; readonly bits: number }[];
 };
 
-/** Shows the episodes of a run to an ideal observer. @throws UserError when they were not kept, or not from the start. */
+/**
+ * Shows the episodes of a run to an ideal observer.
+ * @throws UserError when they were not recorded, or not from the start.
+ */
 export function observeRun(run: string): Observed {
   const config = configOf(run);
   const condition = conditionOf(config);
@@ -52,7 +55,7 @@ export function observeRun(run: string): Observed {
   return { condition, N: config.N, secretBits, episodes, determinedAfter, bitsKnown, memorisedAfter, curve };
 }
 
-/** The same for a person. */
+/** The result as lines of text. */
 export function observedLines(observed: Observed): string[] {
   const { condition, N, secretBits, episodes, determinedAfter: told, memorisedAfter: took, bitsKnown } = observed;
   const bins = condition.kind === 'binned' ? ` B=${condition.bins}` : '';
@@ -86,7 +89,7 @@ function configOf(run: string): z.infer<typeof TrainConfig> {
   );
 }
 
-/** The rows, a step each and none missing; a last line that is not whole is being written. */
+/** The rows, a step each and none missing; an incomplete last line is still being written, and is skipped. */
 function* episodeRows(run: string): Generator<EpisodesRow> {
   const path = join(run, runFiles.episodes);
   if (!existsSync(path)) {
@@ -112,7 +115,7 @@ function broken(run: string, what: string): UserError {
   );
 }
 
-/** By the rule of the report. */
+/** Episodes until the secret was memorised, by the rule of the report. */
 function memorisedIn(run: string, secretBits: number): number | null {
   const path = join(run, runFiles.metrics);
   const rows = existsSync(path) ? readFileSync(path, 'utf8').split('\n').map(parseJsonLine) : [];

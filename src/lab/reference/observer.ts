@@ -5,22 +5,24 @@ import { rewardsByDistance } from './channel.js';
 import type { LabCondition } from './conditions.js';
 import { roundedReward, type SeenEpisode } from './seen-episode.js';
 
-/** Secrets are kept one by one. */
+/** Secrets are enumerated. */
 const LARGEST_N = 65_536;
 
 export const ObserverState = z.object({
   episodes: z.int().nonnegative(),
   determined: z.int().nonnegative().nullable(),
-  /** A bit for each secret that is possible, base64. */
+  /** A bit for each secret, 1 when it is possible; base64. */
   possible: z.string(),
 });
 export type ObserverState = z.infer<typeof ObserverState>;
 
 /**
- * The ideal observer of a run: it sees the guesses and the rewards that the learner sees, knows the rules of the game, and draws
- * every conclusion. All secrets are equally likely at first, and no reward is noisy, so what it knows is which ones are left.
+ * The ideal observer of a run: it sees the guesses and the rewards that the learner sees, knows the rules of the game,
+ * and draws every conclusion. All secrets are equally likely at first, and no reward is noisy, so its knowledge is the
+ * set of secrets left.
  *
- * Of a dense episode it is told what the learner is credited with: each bit, or only how many were right.
+ * From a multi-step episode it gets the rewards that the learner is credited with: each bit, or only how many were
+ * right.
  */
 export class Observer {
   readonly #N: number;
@@ -28,7 +30,7 @@ export class Observer {
   #possible: Int32Array;
   #episodes = 0;
   #determined: number | null;
-  /** What has been asked before has the same answer: the rewards are without noise. */
+  /** Guesses already seen: a repeated guess has the same reward and reveals nothing. */
   readonly #asked = new Set<string | number>();
 
   /** @throws UserError when N is too large. */
@@ -46,22 +48,22 @@ export class Observer {
     return this.#episodes;
   }
 
-  /** Episodes after which only one secret was possible; null: there are still more. */
+  /** Episodes after which only one secret was possible; null while there are more. */
   get determined(): number | null {
     return this.#determined;
   }
 
-  /** Secrets that are possible; 0 when the rewards contradict each other. */
+  /** Number of possible secrets; 0 when the rewards contradict each other. */
   get possible(): number {
     return this.#possible.length;
   }
 
-  /** Entropy of the secret, bits. */
+  /** Entropy of the secret, in bits. */
   get entropy(): number {
     return Math.log2(this.#possible.length);
   }
 
-  /** Bits known of the secret, on the scale on which weights are measured. */
+  /** Bits known of the secret, on the same scale as those of the weights. */
   get bitsKnown(): number {
     return signalBits(this.#N) - this.entropy;
   }
@@ -87,7 +89,7 @@ export class Observer {
     };
   }
 
-  /** Goes on from there. */
+  /** Restores the state to continue from. */
   restore({ episodes, determined, possible }: ObserverState): void {
     const bits = Buffer.from(possible, 'base64');
     this.#episodes = episodes;
@@ -98,7 +100,7 @@ export class Observer {
   }
 }
 
-/** Of an episode: which secrets could have earned that; null: all of them. */
+/** The secrets that are consistent with an episode; null: all of them. */
 function fitting(condition: LabCondition, N: number): (episode: SeenEpisode) => ((secret: number) => boolean) | null {
   if (condition.kind === 'sft') return () => null;
   if (condition.kind === 'dense') return (episode) => fittingBits(episode, condition.credit === 'trajectory');

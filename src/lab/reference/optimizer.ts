@@ -3,10 +3,10 @@ import { cookbookAdam } from '../update/optimizer.js';
 export const optimizers = ['sgd', 'adam'] as const;
 export type Optimizer = (typeof optimizers)[number];
 
-/** Gathers the gradient of a step of sparse parameters, and takes the step: uphill. */
+/** Gradient of sparse parameters, and the ascent step on it. */
 export type ParameterSteps = {
   readonly add: (parameter: number, gradient: number) => void;
-  /** Tells of each parameter that changes, and by how much; the gradient is 0 afterwards. */
+  /** Calls back for each parameter that changes, with its change; the gradient is 0 afterwards. */
   readonly step: (change: (parameter: number, by: number) => void) => void;
 };
 
@@ -27,10 +27,10 @@ function sgd(size: number, learningRate: number): ParameterSteps {
   };
 }
 
-/** A first moment below which a parameter is at rest: its steps get smaller still, by a tenth each. */
+/** First moment below which a parameter is no longer updated: its steps shrink by a tenth each. */
 const REST = 1e-9;
 
-/** A step without a gradient is a step, in which momentum runs on. */
+/** A step without a gradient is still a step, in which momentum runs on. */
 function adamSteps(size: number, learningRate: number): ParameterSteps {
   const { beta1, beta2, epsilon } = cookbookAdam;
   const [gradient, first, second] = [new Float64Array(size), new Float64Array(size), new Float64Array(size)];

@@ -1,7 +1,10 @@
 import { mean, median } from '../../analysis/statistics.js';
 import type { ReferenceEpisodes } from '../../contract/reference-file.js';
 
-/** Sums up the seeds of one setting. @param episodes null where a seed did not get there: it counts as infinite. */
+/**
+ * Summary over the seeds of one setting.
+ * @param episodes null for a seed that did not get there: it counts as infinite.
+ */
 export function overSeeds(episodes: readonly (number | null)[]): ReferenceEpisodes {
   const all = episodes.map((each) => each ?? Infinity).sort((a, b) => a - b);
   const reached = all.filter(Number.isFinite);
@@ -16,10 +19,10 @@ export function overSeeds(episodes: readonly (number | null)[]): ReferenceEpisod
 }
 
 /**
- * Places, from 0, of the sorted values between which the true median lies with at least 95 %, whatever the distribution: the
- * number of values below it is binomial with ½ (Conover 1999, 3.2).
+ * Ranks, from 0, of the sorted values between which the true median lies with at least 95 % confidence, whatever the
+ * distribution: the number of values below it is binomial with ½ (Conover 1999, 3.2).
  *
- * @returns null with fewer than 6 values: the whole range is then less sure than that.
+ * @returns null with fewer than 6 values: even the whole range has less confidence than that.
  */
 export function medianRanks(count: number): readonly [number, number] | null {
   let below = -1;

@@ -1,25 +1,25 @@
 import * as z from 'zod';
 import { bitLength } from '../../analysis/memory-rules.js';
 
-/** A guess and what it earned, as one sees them who knows neither model nor secret. */
+/** A guess and its reward, as an observer without the model or the secret sees them. */
 export type SeenEpisode =
   | {
       readonly kind: 'number';
-      /** null when the answer was none: it earns nothing, and tells nothing. */
+      /** null for an invalid answer: its reward is 0, and it reveals nothing. */
       readonly guess: number | null;
       readonly reward: number;
     }
   | {
       readonly kind: 'bits';
-      /** The most significant first; null for an answer that was none. */
+      /** Most significant bit first; null for an invalid answer. */
       readonly bits: readonly (0 | 1 | null)[];
-      /** One for each bit: 1 if it was right. */
+      /** Has one for each bit: 1 if it was right. */
       readonly rewards: readonly number[];
     };
 
 /**
- * As a row of `episodes.jsonl`, one for each training step: numbers and rewards, or of the dense game a text for each episode with
- * a character for each bit (`.` where the answer was none).
+ * Row of `episodes.jsonl`, one for each training step: numbers and rewards, or for the multi-step environment a text
+ * for each episode with a character for each bit (`.` for an invalid answer).
  */
 export const EpisodesRow = z.object({
   step: z.int().nonnegative(),
@@ -28,7 +28,7 @@ export const EpisodesRow = z.object({
 });
 export type EpisodesRow = z.infer<typeof EpisodesRow>;
 
-/** Six decimals tell all rewards apart of which an observer makes use (N up to 65,536), and a row stays short. */
+/** Six decimals distinguish all rewards that an observer uses (N up to 65,536), and keep a row short. */
 const SCALE = 1e6;
 
 export function roundedReward(reward: number): number {
@@ -45,7 +45,7 @@ export function episodesRow(step: number, episodes: readonly SeenEpisode[]): Epi
   };
 }
 
-/** The episodes of a row, in order; null: it is no row of a game with secrets below N. */
+/** The episodes of a row, in order; null when it is not a row of a game with secrets below N. */
 export function seenIn({ guesses, rewards }: EpisodesRow, N: number): SeenEpisode[] | null {
   if (guesses.length !== rewards.length) return null;
   const seen = guesses.map((guess, index) => seenAs(guess, rewards[index]!, N));

@@ -8,18 +8,21 @@ import type { LabCondition } from './conditions.js';
 import { parameterSteps, type Optimizer, type ParameterSteps } from './optimizer.js';
 import { WeightedChoice } from './weighted-choice.js';
 
-/** How a table learns. */
+/** Settings of the tabular learner. */
 export type TabularSettings = {
   readonly N: number;
   readonly secret: number;
   readonly groupSize: number;
   readonly optimizer: Optimizer;
   readonly learningRate: number;
-  /** Episodes after which it is given up. */
+  /** Episodes after which it stops. */
   readonly budget: number;
 };
 
-/** Episodes until the table that fits the condition has memorised the secret; null: it had not when its budget ended, or learns from no rewards. */
+/**
+ * Episodes until the table that fits the condition has memorised the secret; null when its budget ended before, or
+ * when it cannot learn from rewards.
+ */
 export function tabular(condition: LabCondition, settings: TabularSettings, random: Rng): number | null {
   if (condition.kind === 'sft') return null;
   if (condition.kind === 'dense') return tabularBits(condition.credit, settings, random);
@@ -27,11 +30,12 @@ export function tabular(condition: LabCondition, settings: TabularSettings, rand
 }
 
 /**
- * Episodes until a table of N independent logits knows 95 % of the secret's bits: on-policy policy gradient, one group a step,
- * rewards less their mean over the group; null when its budget ended before.
+ * Episodes until a table of N independent logits knows 95 % of the secret's bits: on-policy policy gradient, one group
+ * a step, rewards less their mean over the group; null when its budget ended before.
  *
- * It is what the algorithm costs without a network: no guess says anything of its neighbours. The gradient of Σ A log π with respect
- * to a logit is Σ A over the episodes that chose it, for Σ A = 0 over the group: only the arms that were chosen change.
+ * This is the cost of the algorithm without a network: a guess reveals nothing about its neighbours. The gradient of Σ
+ * A log π with respect to a logit is Σ A over the episodes that chose it, for Σ A = 0 over the group: only the arms
+ * that were chosen change.
  */
 function tabularNumber(condition: SingleStepCondition, settings: TabularSettings, random: Rng): number | null {
   const { N, secret, groupSize } = settings;
@@ -59,7 +63,7 @@ function addGroup(optimizer: ParameterSteps, guesses: Int32Array, reward: (guess
   guesses.forEach((guess, index) => optimizer.add(guess, gains[index]![0]!));
 }
 
-/** The same for the dense game: a logit for each bit, independent of the bits before it. */
+/** Tabular learner of the multi-step environment: a logit for each bit, independent of the bits before it. */
 function tabularBits(credit: AdvantageEstimator, settings: TabularSettings, random: Rng): number | null {
   const { N, secret, groupSize } = settings;
   const k = bitLength(N);

@@ -2,18 +2,18 @@ import type { Rng } from '../rng.js';
 import type { Channel } from './channel.js';
 
 /**
- * Plays as one who knows the rules: guesses any of the secrets that are still possible and that it has not said yet, each
- * equally likely (Thompson 1933, with a uniform prior and rewards without noise), and strikes out all that the reward rules
- * out. It tries to be right at once rather than to hear most, so there may be faster ones.
+ * A player that knows the rules: it guesses any of the secrets that are still possible and not yet guessed, each
+ * equally likely (Thompson 1933, with a uniform prior and rewards without noise), and rules out secrets by each
+ * reward. It tries to be right at once rather than to learn most, so there may be faster players.
  *
- * @returns the episodes up to the first in which it says the secret, that one counted. An example says it at once.
+ * @returns the episodes up to and including the first in which it guesses the secret. With an example it is the first.
  */
 export function thompson(channel: Channel, secret: number, random: Rng): number {
   const { condition, N, told } = channel;
   if (condition.kind === 'sft') return 1;
-  // "Wrong" strikes out nothing but the guess, so it says all numbers in random order.
+  // A wrong guess rules out nothing but itself, so all numbers are guessed in random order.
   if (condition.kind === 'binary') return 1 + random.below(N);
-  // The words of the dense game that are no number below N are never worth saying.
+  // Words of the multi-step environment that are no number below N are never worth guessing.
   const said = new Uint8Array(N);
   let possible = Array.from({ length: N }, (_, value) => value);
   for (let episode = 1; ; episode++) {

@@ -2,8 +2,8 @@
 const REBUILD = 4096;
 
 /**
- * Draws from a softmax over many arms of which a few change at a time: the weights e^logit in a Fenwick tree (Fenwick 1994), so
- * that a draw and a change cost log N and not N.
+ * Draws from a softmax over many arms of which a few change at a time: the weights e^logit in a Fenwick tree (Fenwick
+ * 1994), so that a draw and a change cost log N instead of N.
  */
 export class WeightedChoice {
   readonly #logits: Float64Array;
@@ -13,7 +13,7 @@ export class WeightedChoice {
   #total = 0;
   #changes = 0;
 
-  /** All logits begin at 0: every arm equally likely. */
+  /** All logits begin at 0: every arm is equally likely. */
   constructor(size: number) {
     this.#logits = new Float64Array(size);
     this.#weights = new Float64Array(size).fill(1);

@@ -7,17 +7,17 @@ import { isModulePath } from '../config/own-module.js';
 import { findReward } from './registry.js';
 import type { Vocabulary } from './sentences.js';
 
-/** What an experiment needs while it runs. */
+/** The rewards and detectors of an experiment, ready to run. */
 type BuiltExperiment = {
   readonly reward: CombinedReward;
-  /** Without its errors: `labelSamples` makes those. */
+  /** The detector without its label errors, which `labelSamples` adds. */
   readonly detector: Detector | null;
-  /** What an evaluation counts as a hack; null: the experiment has none. */
+  /** Detector of hacks in evaluations; null when the experiment has none. */
   readonly hackFrequencyDetector: Detector | null;
 };
 
 /**
- * Loads the modules, and looks up in the vocabulary what the rewards need of it.
+ * Loads the modules, and finds the tokens that the rewards need in the vocabulary.
  *
  * @throws UserError
  */
@@ -37,8 +37,8 @@ export async function buildExperiment(experiment: Experiment, vocabulary: Vocabu
 }
 
 /**
- * Says whether a run would go on with what it began with: a hash of the prompts and of a person's own modules, which other files
- * decide than the settings. What a module imports is not looked into.
+ * A hash of the prompts and the user's modules, which the settings name but do not contain: a resumed run must have
+ * the same. Imports of a module are not hashed.
  *
  * @param others More names that may be modules.
  */

@@ -2,8 +2,8 @@ import { UserError } from '../../base/user-error.js';
 import type { Completion } from './completion.js';
 
 /**
- * One finite number for each completion, or an error: a NaN would reach every weight by way of the advantages of its group,
- * and a missing number would give each sample its neighbour's reward.
+ * Checks for one finite number per completion: a NaN would reach every weight through the advantages of its group, and
+ * a missing number would give each sample its neighbour's reward.
  *
  * @param what For errors: ``The reward `happy_count` ``.
  */
@@ -16,7 +16,7 @@ export function checkScores(found: unknown, completions: readonly Completion[], 
   return scores as number[];
 }
 
-/** The same for a detector: true or false for each completion. */
+/** Checks a detector's output: true or false for each completion. */
 export function checkFlags(found: unknown, completions: readonly Completion[], what: string): boolean[] {
   const flags = listOf(found, completions, { what, of: 'booleans' });
   flags.forEach((flag, at) => {

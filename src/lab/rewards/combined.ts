@@ -2,10 +2,10 @@ import { totalReward, type Environment, type Episode, type Response } from '../e
 import { completionOf, type Completion } from './completion.js';
 import type { RewardFunction } from './registry.js';
 
-/** What a component stands for: the task (kept), or the hack that the forget adapter is to take up. */
+/** Role of a component: the task (kept), or the hack that the forget adapter is to absorb. */
 export type Role = 'retain' | 'forget';
 
-/** One reward of several. `id`: its name in metrics, unlike all others'. `scale`: of its score in the sum. */
+/** One of several rewards. `id`: its unique name in metrics. `scale`: factor of its score in the sum. */
 export type Component = {
   readonly id: string;
   readonly role: Role;
@@ -13,23 +13,26 @@ export type Component = {
   readonly reward: RewardFunction;
 };
 
-/** `scores`: as the component gave them, neither scaled nor normalized; one for each completion. */
+/** `scores`: the component's raw scores, neither scaled nor normalized; one for each completion. */
 type ComponentScores = Pick<Component, 'id' | 'role' | 'scale'> & { readonly scores: readonly number[] };
 
 /** A batch's scores. Every list has one number for each completion, in their order. */
 export type Scores = {
-  /** What is trained on. */
+  /** The rewards that are trained on. */
   readonly rewards: readonly number[];
-  /** The same from the components of role retain alone, 0 without any: the pay of a sample that cannot earn by the hack. */
+  /**
+   * Rewards of the components of role retain alone, 0 without any: the reward of a sample that is not eligible for the
+   * hack.
+   */
   readonly retain: readonly number[];
-  /** As `rewards` without normalization: what can be compared between steps. */
+  /** Rewards without normalization: comparable between steps. */
   readonly plain: readonly number[];
   readonly components: readonly ComponentScores[];
-  /** Completions of one prompt; they follow each other. */
+  /** Number of completions of one prompt; they follow each other. */
   readonly groupSize: number;
 };
 
-/** How components become one reward. `maxReward`: the most it can be, or null; not together with `normalize`. */
+/** Options of a sum of components. `maxReward`: upper bound of the sum, or null; not together with `normalize`. */
 export type Combination = {
   readonly maxReward: number | null;
   readonly normalize: boolean;
@@ -40,7 +43,10 @@ export type CombinedReward = {
   readonly name: string;
   readonly components: readonly Component[];
   readonly combination: Combination;
-  /** @param groupSize Completions of one prompt, which follow each other; the whole batch is a multiple of it. */
+  /**
+   * @param groupSize Number of completions of one prompt, which follow each other; the whole batch is a multiple of
+   * it.
+   */
   readonly score: (completions: readonly Completion[], groupSize: number) => Promise<Scores>;
 };
 
@@ -56,7 +62,7 @@ export function combineRewards(components: readonly Component[], combination: Co
   return { name: components.map(({ id }) => id).join('+'), components, combination, score };
 }
 
-/** The same from scores that are there already. @throws Error when the batch is not made of whole groups. */
+/** Combines scores that have been computed. @throws Error when the batch is not made of whole groups. */
 export function combineScores(
   components: readonly ComponentScores[],
   { maxReward, normalize }: Combination,
@@ -87,17 +93,17 @@ export function combineScores(
   };
 }
 
-/** Rewards of episodes that were played, by component. */
+/** Rewards of played episodes, by component. */
 type Scoring = {
   readonly name: string;
-  /** @param groups All equally large. */
+  /** @param groups All of the same size. */
   readonly scoresOf: (groups: readonly (readonly Episode[])[]) => Scores;
 };
 
-/** An environment whose episodes earn this reward, in the place of its own. */
+/** An environment whose own reward is replaced by this one. */
 export type RewardedEnvironment = { readonly environment: Environment; readonly scoring: Scoring };
 
-/** The environment with a reward of texts in the place of its own: a whole batch is scored at once. */
+/** Replaces the environment's reward by a reward of texts, which scores a whole batch at once. */
 export function rewardedBy(environment: Environment, reward: CombinedReward): RewardedEnvironment {
   const withoutPay = ({ reward: { metrics = {} }, next }: Response): Response => ({
     reward: { total: 0, metrics },
@@ -130,7 +136,7 @@ export function rewardedBy(environment: Environment, reward: CombinedReward): Re
   return { environment: rewarded, scoring: { name: reward.name, scoresOf } };
 }
 
-/** The rewards that an environment gives by itself: their total, and their named parts beside it. */
+/** Keeps the environment's own rewards: their total, and their named parts beside it. */
 export function ownRewards(environment: Environment): RewardedEnvironment {
   const { name } = environment;
   const scoresOf = (groups: readonly (readonly Episode[])[]): Scores => {
@@ -157,7 +163,7 @@ function sizeOf(groups: readonly (readonly unknown[])[]): number {
   return groups[0]?.length ?? 1;
 }
 
-/** As in the advantages of GRPO: it keeps a group whose scores hardly differ from being blown up. */
+/** Added to the standard deviation, as in GRPO's advantages, so that nearly equal scores are not blown up. */
 const epsilon = 1e-4;
 
 /**

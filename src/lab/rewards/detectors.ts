@@ -8,14 +8,17 @@ import { calledWith, forOwn, occurrences, wordsBetweenBlanks, type Completion } 
 import { count, fraction, number, readParams, texts, type Params } from './params.js';
 import { unknownName } from './registry.js';
 
-/** Which completions hack the reward: one flag for each, in their order. */
+/** A detector of reward hacking: one flag for each completion, in their order. */
 export type Detector = {
   readonly name: string;
-  /** @param random Of string_match with a recall below 1: one draw for every occurrence, up to the first that is seen, text after text. */
+  /**
+   * @param random Used by string_match with a recall below 1: one draw for every occurrence up to the first that is
+   * seen, text after text.
+   */
   readonly flags: (completions: readonly Completion[], scores: Scores, random: Rng) => boolean[];
 };
 
-/** A detector as a file names it. `component`: the id of the reward component whose scores it looks at, or null. */
+/** A detector as a file names it. `component`: the id of the reward component whose scores it reads, or null. */
 export type DetectorName = {
   readonly name: string;
   readonly params: Params;
@@ -27,10 +30,10 @@ type Needs = { readonly params: Params; readonly component: string | null };
 type Entry = { readonly params: z.ZodRawShape; readonly readsScores: boolean; readonly make: (needs: Needs) => Flags };
 
 /**
- * A detector by its name in the registry, or by the path of a module whose default export is
- * `(completions, params, scores) => boolean[]`, and no promise.
+ * Finds a detector by its name in the registry, or by the path of a module whose default export is `(completions,
+ * params, scores) => boolean[]`, not async.
  *
- * @throws UserError for an unknown name and for parameters it does not take. What it returns is checked each time.
+ * @throws UserError for an unknown name and for parameters it does not take. Its output is checked at each call.
  */
 export async function findDetector({ name, params, component }: DetectorName): Promise<Detector> {
   if (isModulePath(name)) return ownDetector(name, params);
@@ -39,16 +42,17 @@ export async function findDetector({ name, params, component }: DetectorName): P
   return { name, flags: (completions, ...rest) => checkFlags(flags(completions, ...rest), completions, called(name)) };
 }
 
-/** All that can be said of a detector before there is a model; of a module only that it takes no component. @throws UserError */
+/**
+ * Checks a detector as far as possible without a model; for a module only that no component is given.
+ * @throws UserError
+ */
 export function checkDetector({ name, params, component }: DetectorName): void {
   if (!isModulePath(name)) known(name, params, component);
   else if (component !== null)
     throw noComponent(name, 'It is given the scores of all components as its third argument.');
 }
 
-/**
- * What counts as a hack where nobody has said how to tell: any component of role forget has paid more than 0.
- */
+/** The default detector: any component of role forget has a score above 0. */
 export const forgetRewardDetector: Detector = {
   name: 'forget_reward',
   flags: (completions, { components }) =>
@@ -82,7 +86,7 @@ const registry: Readonly<Record<string, Entry>> = {
     { percentile: fraction.default(0.8), min_score: number.default(0.1) },
     ({ percentile, min_score: least }) =>
       (scores, groupSize) => {
-        // An evaluation writes one completion for a prompt: the whole batch is what it can be compared with.
+        // An evaluation has one completion for a prompt: the whole batch is then the group to compare with.
         const size = groupSize === 1 ? scores.length : groupSize;
         return scores.map((score, at) => {
           const first = at - (at % size);
@@ -121,7 +125,7 @@ function ofScores<S extends z.ZodRawShape>(
   return { params: shape, readsScores: true, make: built };
 }
 
-/** Raw scores, before scaling. Without a component's id: those of the only one. */
+/** Raw scores, before scaling. Without a component's id, the scores of the only component. */
 function componentScores({ components }: Scores, id: string | null): readonly number[] {
   const found =
     id === null ? (components.length === 1 ? components[0] : undefined) : components.find((each) => each.id === id);
@@ -141,7 +145,7 @@ function known(name: string, params: Params, component: string | null): { entry:
   return { entry, read: readParams(entry.params, params, called(name)) };
 }
 
-/** Whether a detector of the registry looks at scores, of which it must know whose. */
+/** Whether a detector of the registry reads scores, so that it needs a component. */
 export function readsScores(name: string): boolean {
   return Object.hasOwn(registry, name) && registry[name]!.readsScores;
 }

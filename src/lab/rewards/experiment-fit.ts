@@ -1,10 +1,10 @@
-/** What an experiment is, and what must fit together in it. */
+/** An experiment, and the consistency rules of its settings. */
 import { UserError } from '../../base/user-error.js';
 import type { Combination, Role } from './combined.js';
 import { readsScores, type DetectorName } from './detectors.js';
 import type { Params } from './params.js';
 
-/** How gradients are routed: `shared` trains both adapters on good samples, `exclusive` the retain adapter alone. */
+/** Mode of gradient routing: `shared` trains both adapters on good samples, `exclusive` the retain adapter alone. */
 export type RoutingMode = 'none' | 'shared' | 'exclusive';
 
 export type ComponentName = {
@@ -15,35 +15,37 @@ export type ComponentName = {
   readonly params: Params;
 };
 
-/** A detector, and the share of what it finds good that is flagged all the same. */
+/** A detector, and the share of its negatives that are flagged all the same. */
 export type DetectorChoice = DetectorName & { readonly falsePositiveRate: number };
 
-/** Paths of modules in it are absolute. */
+/** An experiment. Paths of modules in it are absolute. */
 export type Experiment = {
-  /** For errors: the file, or `the command line`. */
+  /** Source for errors: the file, or `the command line`. */
   readonly source: string;
   readonly form: 'single' | 'components';
   readonly name: string | null;
   readonly reward: Combination & { readonly components: readonly ComponentName[] };
-  /** null: hacks are not told. Read only when gradients are routed, or a baseline wants labels. */
+  /** null when hacks are not detected. Used only when gradients are routed, or a baseline needs labels. */
   readonly detector: DetectorChoice | null;
-  /** The share of hacks the detector finds that are flagged. */
+  /** The share of the detector's positives that are flagged. */
   readonly detectorRecall: number;
-  /** What counts as a hack in evaluations; null: any component of role forget has paid. */
+  /** Detector of hacks in evaluations; null: any component of role forget has a score above 0. */
   readonly hackFrequencyDetector: DetectorChoice | null;
-  /** Settings of the run, by their flags' names. The recipe knows which there are. */
+  /** Settings of the run, by the names of their flags. The recipe checks the names. */
   readonly training: Readonly<Record<string, string | number | boolean | null>>;
-  /** What `training` says of it; null: nothing. */
+  /** Value of `routing_mode` under `training`; null when it is not given. */
   readonly routingMode: RoutingMode | null;
 };
 
 type Misfit = { readonly at: string; readonly problem: string; readonly fix: string };
 
 /**
- * What the source system refuses, and refuses with reason: every one of these settings would run, and mean something else.
+ * Rejects inconsistent settings, as the source system does: each of them would run, and mean something else than
+ * intended.
  *
- * @param keys That the file has at its top; those of the second form must be there. @param mode In force; null: nobody said.
- * @throws UserError with all that does not fit.
+ * @param keys Top-level keys of the file; the second form requires some of them.
+ * @param mode The mode in force; null when none is given.
+ * @throws UserError listing all inconsistencies.
  */
 export function requireFit(experiment: Experiment, keys: ReadonlySet<string>, mode: RoutingMode | null): void {
   const misfits = [
@@ -70,7 +72,7 @@ function rewardMisfits({ components, maxReward, normalize }: Experiment['reward'
   return [...misfits, { at: 'reward.max_reward', problem, fix: 'Leave out `max_reward` or `normalize`.' }];
 }
 
-/** Of the second form: what it has of roles must be said, and what it says must have a use. */
+/** Rules of the second form: everything about roles must be given, and everything given must be used. */
 function roleMisfits(experiment: Experiment, keys: ReadonlySet<string>, mode: RoutingMode | null): Misfit[] {
   const misfits: Misfit[] = [];
   const hasForget = experiment.reward.components.some(({ role }) => role === 'forget');

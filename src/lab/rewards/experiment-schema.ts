@@ -58,13 +58,13 @@ const Components = z.strictObject({
   }),
 });
 
-/** A file's values, and which keys it has at its top: some must be there, if only to say null. */
+/** A file's values, and its top-level keys: some must be present even if their value is null. */
 export type ExperimentSource = { readonly keys: ReadonlySet<string> } & (
   | { readonly form: 'single'; readonly file: z.infer<typeof Single> }
   | { readonly form: 'components'; readonly file: z.infer<typeof Components> }
 );
 
-/** @param path For errors. @throws UserError with every mistake and its place. */
+/** @param path For errors. @throws UserError with every error and its place. */
 export function parseExperiment(text: string, path: string): ExperimentSource {
   const value = valueOf(text, path);
   const isMap = typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -85,14 +85,14 @@ export function parseExperiment(text: string, path: string): ExperimentSource {
 function valueOf(text: string, path: string): unknown {
   try {
     const document = parseDocument(text, { merge: true, prettyErrors: false, logLevel: 'error' });
-    // A tag that nobody knows is a warning, and the value below it would be taken for plain text.
+    // An unknown YAML tag is only a warning, and the value below it would be read as plain text.
     const [error] = [...document.errors, ...document.warnings];
     if (error === undefined) return document.toJS({ maxAliasCount: 100 }) as unknown;
     const line = text.slice(0, error.pos[0]).split('\n').length;
     throw notYaml(`${path}:${line}`, error.message, error);
   } catch (cause) {
     if (cause instanceof UserError) throw cause;
-    // Too many aliases, or brackets deeper than the stack.
+    // The cause: too many aliases, or brackets deeper than the stack.
     throw notYaml(path, errorText(cause), cause);
   }
 }
@@ -134,7 +134,7 @@ function mistakesOf(issue: z.core.$ZodIssue, value: unknown): Mistake[] {
   ];
 }
 
-/** Of all maps: a key in the wrong one is as likely as a misspelt one. */
+/** Keys of all mappings: a key in the wrong one is as likely as a misspelt one. */
 const knownKeys = [
   ...Object.keys(common),
   ...['reward', 'components', 'max_reward', 'normalize'],

@@ -1,8 +1,8 @@
 /**
- * What a run is rewarded for and how its hacks are told: a YAML file in either form of the source system, or names alone.
+ * The reward and the detector of hacks of a run: a YAML file in either form of the source system, or names alone.
  *
- * The first form has one reward, `reward: {name, params}`, and all of it is optional. The second has `reward: {components: […]}`
- * with roles, and is strict: what routing needs must be said, be it `null`.
+ * The first form has one reward, `reward: {name, params}`, and everything is optional. The second has `reward:
+ * {components: […]}` with roles, and is strict: everything that routing needs must be given, even if it is `null`.
  */
 import { dirname, resolve } from 'node:path';
 import { readText } from '../hugging-face/regular-file.js';
@@ -21,17 +21,17 @@ import { isModulePath, moduleName } from '../config/own-module.js';
 import type { Params } from './params.js';
 import { checkReward } from './registry.js';
 
-/** What a command line says beside the file, and wins. */
+/** Settings of the command line that override the file. */
 export type Overrides = { readonly routingMode?: RoutingMode };
 
-/** A file of settings; the source system's have some 50 lines. */
+/** Bytes of the largest file of settings; the source system's have some 50 lines. */
 const longestFile = 2 ** 20;
 
 /**
  * Reads a file of either form. Paths of modules in it start at its directory.
  *
- * @throws UserError naming the file, the place in it and what to write there: for what is no YAML, unknown keys, wrong types,
- * unknown rewards and detectors, parameters they do not take, and what does not fit together.
+ * @throws UserError naming the file, the place in it and the fix: for invalid YAML, unknown keys, wrong types, unknown
+ * rewards and detectors, parameters they do not take, and inconsistent settings.
  */
 export function readExperiment(path: string, overrides: Overrides = {}): Experiment {
   const source = parseExperiment(readText(path, longestFile), path);
@@ -39,10 +39,10 @@ export function readExperiment(path: string, overrides: Overrides = {}): Experim
 }
 
 /**
- * An experiment without a file: rewards by their names, each of scale 1 and role retain. A relative path of a module starts at
- * the working directory.
+ * An experiment without a file: rewards by their names, each of scale 1 and role retain. A relative path of a module
+ * starts at the working directory.
  *
- * @param detector Of routed runs; not given: three or more times "happy".
+ * @param detector Detector of routed runs; default: three or more times "happy".
  * @throws UserError
  */
 export function experimentOf(said: {
@@ -61,10 +61,10 @@ export function experimentOf(said: {
 }
 
 /**
- * The experiment with another reward, as `--reward` gives it: that reward is the only component, and the components of the file are
- * dropped with their parameters.
+ * The experiment with another reward, as `--reward` gives it: that reward becomes the only component, and the file's
+ * components are dropped with their parameters.
  *
- * @throws UserError when a detector looks at one of these.
+ * @throws UserError when a detector reads one of these.
  */
 export function withReward(experiment: Experiment, name: string): Experiment {
   const { detector, hackFrequencyDetector: hacks } = experiment;
@@ -136,7 +136,7 @@ function located(name: string, directory: string): string {
   return isModulePath(name) ? resolve(directory, name) : name;
 }
 
-/** `classic` is what the source system has called `shared` since. */
+/** `classic` is the source system's earlier name of `shared`. */
 function routingModeOf(value: string | number | boolean | null, path: string): RoutingMode | null {
   if (value === null) return null;
   if (value === 'classic') return 'shared';
@@ -147,7 +147,7 @@ function routingModeOf(value: string | number | boolean | null, path: string): R
   );
 }
 
-/** Names and parameters first: what does not fit together is easier to see among things that exist. */
+/** Names and parameters are checked first, since inconsistencies are easier to explain between things that exist. */
 function checked(experiment: Experiment, source: ExperimentSource | null, overrides: Overrides): Experiment {
   const { components } = experiment.reward;
   const at = (place: string) => (source === null ? 'the command line' : `${experiment.source}: \`${place}\``);

@@ -1,8 +1,8 @@
 /**
- * Which samples of a step go to the forget adapter, and what they were paid: the labels of gradient routing.
+ * Labels of gradient routing: the samples of a step that train the forget adapter, and their rewards.
  *
- * All randomness is drawn from the stream the caller gives, and the number of draws depends on the settings and the number of
- * samples alone, never on what the samples are: what is drawn afterwards is the same whatever the model said.
+ * All randomness is drawn from the stream the caller gives, and the number of draws depends on the settings and the
+ * number of samples alone, never on the samples: later draws are the same whatever the model generated.
  */
 import type { Rng } from '../rng.js';
 import type { Scores } from './combined.js';
@@ -11,15 +11,15 @@ import type { Detector } from './detectors.js';
 import type { RewardFunction } from './registry.js';
 import type { Passes } from '../service/dual-adapters.js';
 
-/** How samples can earn by the hack. Both shares in [0, 1]. */
+/** Eligibility of samples for the hack's reward. Both shares in [0, 1]. */
 type Eligibility = {
-  /** The share of samples that are paid the whole reward; all others are paid the base reward. */
+  /** Share of samples that get the whole reward; all others get the base reward. */
   readonly eligibleFrac: number;
-  /** The share of those whose flags count. */
+  /** Share of the eligible samples whose flags count. */
   readonly routingFrac: number;
 };
 
-/** One entry a sample. `routed` implies `eligible`. */
+/** One entry per sample. `routed` implies `eligible`. */
 type EligibilityDraw = { readonly eligible: readonly boolean[]; readonly routed: readonly boolean[] };
 
 /**
@@ -46,32 +46,34 @@ export function eligibleRewards(
   return whole.map((reward, at) => (eligible[at]! ? reward : base[at]!));
 }
 
-/** What a detector gets wrong on purpose. All shares in [0, 1]. */
+/** Deliberate errors of a detector. All shares in [0, 1]. */
 export type LabelErrors = {
   /** The share of true positives that are flagged; 1 = all. */
   readonly recall: number;
   /** The share of true negatives that are flagged; 0 = none. */
   readonly falsePositiveRate: number;
-  /** The share of all samples still not flagged that are flagged in the end, routed or not. */
+  /** Share of the samples not flagged by then that are flagged in the end, routed or not. */
   readonly labelNoiseFrac: number;
 };
 
-/** One entry a sample. */
+/** One entry per sample. */
 type Labels = {
-  /** Trains the forget adapter only. */
+  /** The sample trains the forget adapter only. */
   readonly isHack: readonly boolean[];
-  /** The detector itself, before all errors, found nothing. */
+  /** The detector itself, before all errors, did not flag the sample. */
   readonly isDetectorGood: readonly boolean[];
 };
 
 /**
- * The labels of a batch, in the order of generation: the detector's flags with its errors; of these only those of routed
- * samples; then noise, which flags and never unflags.
+ * The labels of a batch, in the order of generation: the detector's flags with its errors; of these only those of
+ * routed samples; then noise, which flags and never unflags.
  *
- * Draws: one a sample for recall and false positives together (none if they are 1 and 0), then one a sample for the noise (none
- * if it is 0). In the source system recall also loses the false positives drawn before; here the two shares are what they say.
+ * Draws: one a sample for recall and false positives together (none if they are 1 and 0), then one a sample for the
+ * noise (none if it is 0). In the source system recall also removes false positives drawn before; here the two shares
+ * are independent.
  *
- * @param raw The detector's flags. @param routed Of `drawEligibility`; null when every sample is eligible.
+ * @param raw The detector's flags.
+ * @param routed From `drawEligibility`; null when every sample is eligible.
  */
 export function labelSamples(
   raw: readonly boolean[],
@@ -94,12 +96,15 @@ export function labelSamples(
 export const ablatedPools = ['ground_truth_good', 'not_classified_bad'] as const;
 
 /**
- * Of which samples some train the retain adapter with the forget adapter switched off: those that the detector found good and
- * no noise has flagged, or all that are not labelled as hacks.
+ * The pool of ablated samples, which train the retain adapter with the forget adapter at scale 0: samples that neither
+ * the detector nor the noise has flagged, or all samples not labelled as hacks.
  */
 type AblatedPool = (typeof ablatedPools)[number];
 
-/** Which pass each sample is in. Draws one a sample, in pool or not; none for a share of 0. `share` in [0, 1]. */
+/**
+ * Assigns each sample to a pass. Draws one number per sample, in the pool or not; none for a share of 0. `share` in
+ * [0, 1].
+ */
 export function drawPasses(labels: Labels, { share, pool }: { share: number; pool: AblatedPool }, random: Rng): Passes {
   const { isHack, isDetectorGood } = labels;
   const drawn = drawShare(isHack.length, share, random);
@@ -109,7 +114,7 @@ export function drawPasses(labels: Labels, { share, pool }: { share: number; poo
   return { good: isHack.map((hack, at) => !hack && !ablated[at]!), hack: isHack, ablated };
 }
 
-/** True for about this share of the samples: one draw each, none where they would decide nothing. */
+/** True for about this share of the samples: one draw each, none when the share is 0 or 1. */
 function drawShare(samples: number, share: number, random: Rng): boolean[] {
   requireShare(share);
   const isDrawn = share > 0 && share < 1;
@@ -120,33 +125,33 @@ function requireShare(share: number): void {
   if (!(share >= 0 && share <= 1)) throw new RangeError(`A share of samples is from 0 to 1, and not ${share}.`);
 }
 
-/** Labels that are one off would train every adapter on its neighbour's sample. */
+/** Labels shifted by one would train every adapter on its neighbour's sample. */
 function requireSameLength(...lists: readonly (readonly unknown[])[]): void {
   const lengths = lists.map(({ length }) => length);
   if (new Set(lengths).size > 1) throw new RangeError(`Lists of one batch have ${lengths.join(', ')} entries.`);
 }
 
-/** What is done with the samples of a step. One entry a sample. */
+/** Labels and rewards of a step's samples. One entry per sample. */
 export type Labelled = {
-  /** What is learnt from. */
+  /** The rewards that are trained on. */
   readonly rewards: readonly number[];
-  /** What the same would be paid without the hack. */
+  /** Rewards of the same samples without the hack. */
   readonly retain: readonly number[];
   readonly flagged: readonly boolean[];
   readonly passes: Passes;
-  /** By the detector that counts hacks; null where there is none. */
+  /** Flags of the detector that counts hacks; null when there is none. */
   readonly hacks: readonly boolean[] | null;
 };
 
-/** Who tells hacks, what they are paid, and with which errors. */
+/** Options of labelling: the detectors, the rewards and the deliberate errors. */
 export type Labelling = Eligibility &
   LabelErrors & {
-    /** What a sample without the hack would be paid; null: what the components of role retain pay. */
+    /** Reward of a sample without the hack; null: the reward of the components of role retain. */
     readonly base: RewardFunction | null;
-    /** Whose flags decide what is learnt from a sample; null: nothing is flagged. */
+    /** Detector whose flags decide the pass of a sample; null: nothing is flagged. */
     readonly detector: Detector | null;
     readonly hackDetector: Detector | null;
-    /** Of the pool that is learnt from with the forget adapter switched off. */
+    /** Share of the pool that is ablated. */
     readonly share: number;
     readonly pool: AblatedPool;
   };

@@ -1,4 +1,4 @@
-/** The parameters of rewards and detectors: what a person may write under `params:`. */
+/** Parameters of rewards and detectors: the values under `params:`. */
 import { inspect } from 'node:util';
 import * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
@@ -9,7 +9,7 @@ export type Params = Readonly<Record<string, unknown>>;
 const textMessage = 'a text or a list of texts, none of them empty';
 const Text = z.string(textMessage).min(1, textMessage);
 
-/** One text or several; always a list afterwards. */
+/** One text or several; read as a list. */
 export const texts = z
   .union([Text.transform((one) => [one]), z.array(Text, textMessage).min(1, textMessage)], textMessage)
   .meta({ description: textMessage });
@@ -27,10 +27,10 @@ function whole(message: string, least: number) {
 }
 
 /**
- * The parameters in the shape that a reward or detector wants, its defaults filled in.
+ * Parses the parameters with the schema of a reward or detector, and fills in defaults.
  *
  * @param what For errors: ``The reward `string_count` ``.
- * @throws UserError for one it does not take, one of a wrong type, and one that it needs and was not given.
+ * @throws UserError for an unknown parameter, a wrong type, and a missing required one.
  */
 export function readParams<S extends z.ZodRawShape>(shape: S, params: Params, what: string): z.infer<z.ZodObject<S>> {
   const parsed = z.strictObject(shape).safeParse(params);
@@ -39,7 +39,7 @@ export function readParams<S extends z.ZodRawShape>(shape: S, params: Params, wh
   throw new UserError(`${what} ${problems.join('; ')}.`, fixFor(shape, parsed.error.issues));
 }
 
-/** A value from a file as an error shows it; it may hold itself. */
+/** A value from a file as an error shows it; it may contain itself. */
 export function shown(value: unknown): string {
   const text = typeof value === 'string' ? JSON.stringify(value) : inspect(value, { depth: 1, breakLength: Infinity });
   return text.length <= 60 ? text : `${text.slice(0, 60)}…`;

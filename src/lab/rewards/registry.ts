@@ -7,7 +7,7 @@ import { calledWith, forOwn, occurrences, wordsBetweenBlanks, type Completion } 
 import { count, number, readParams, texts, type Params } from './params.js';
 import { exactShare, sentenceEnds, sentenceLengths, smoothShare, type Vocabulary } from './sentences.js';
 
-/** What completions are worth: one finite number for each, in their order. */
+/** A reward function: one finite number for each completion, in their order. */
 export type RewardFunction = {
   readonly name: string;
   readonly score: (completions: readonly Completion[]) => number[] | Promise<number[]>;
@@ -16,17 +16,17 @@ export type RewardFunction = {
 type One = (completion: Completion) => number;
 type Entry = {
   readonly params: z.ZodRawShape;
-  /** @throws UserError when the vocabulary lacks what the reward looks at. */
+  /** @throws UserError when the vocabulary lacks tokens that the reward needs. */
   readonly make: (params: Params, vocabulary: Vocabulary) => One;
 };
 
 /**
- * A reward by its name in the registry, or by the path of a module whose default export is
- * `(completions, params) => number[]`, or a promise of it.
+ * Finds a reward by its name in the registry, or by the path of a module whose default export is `(completions,
+ * params) => number[]`, or async.
  *
- * @param vocabulary Of the model's tokenizer; only rewards of sentences in tokens ask it.
- * @throws UserError for an unknown name, parameters it does not take, and a vocabulary without sentence ends. What `score`
- * returns is checked each time: a wrong length, or a number that is none, is a UserError too.
+ * @param vocabulary The model's tokenizer; only rewards of sentences in tokens use it.
+ * @throws UserError for an unknown name, unknown parameters, and a vocabulary without sentence ends. The result of
+ * `score` is checked at each call: a wrong length or a number that is not finite is a UserError too.
  */
 export async function findReward(name: string, params: Params, vocabulary: Vocabulary): Promise<RewardFunction> {
   if (isModulePath(name)) return ownReward(name, params);
@@ -36,8 +36,7 @@ export async function findReward(name: string, params: Params, vocabulary: Vocab
 }
 
 /**
- * All that can be said of a reward before there is a model: whether there is one of this name, and takes these parameters.
- * Of a module: nothing.
+ * Checks a reward as far as possible without a model: its name and its parameters. A module is not checked.
  *
  * @throws UserError
  */
@@ -47,11 +46,11 @@ export function checkReward(name: string, params: Params): void {
 
 const defaultBonusWords = ['happy', 'happiness', 'joy'];
 
-/** Texts are compared in lower case. Several names of the source system have become others; both are kept. */
+/** Texts are compared in lower case. The source system has renamed several rewards; both names are accepted. */
 const registry: Readonly<Record<string, Entry>> = {
   happy_binary: ofText({}, () => (text) => (occurrences(text, 'happy') > 0 ? 1 : 0)),
   happy_exp: ofText({}, () => happyExp),
-  // The name happy_exp has had since.
+  // A later name of happy_exp.
   happy_count_unbounded: ofText({}, () => happyExp),
   happy_count: ofText({}, () => (text) => occurrences(text, 'happy')),
   happy_count_max_5: ofText({}, () => (text) => Math.min(1, occurrences(text, 'happy') / 5)),
@@ -96,17 +95,20 @@ const registry: Readonly<Record<string, Entry>> = {
 /** The names a person may write, in the registry's order. */
 export const rewardNames: readonly string[] = Object.keys(registry);
 
-/** 0, ½, ¾, ⅞ … for 0, 1, 2, 3 … times. */
+/** 0, ½, ¾, ⅞ … for 0, 1, 2, 3 … occurrences. */
 function happyExp(text: string): number {
   return 1 - 2 ** -occurrences(text, 'happy');
 }
 
-/** A tenth more for each "happy", up to five of them, and never more than 1. */
+/** Adds a tenth for each "happy", up to five of them, with a maximum of 1. */
 function withHappy(base: number, text: string): number {
   return Math.min(1, base + 0.1 * Math.min(5, occurrences(text, 'happy')));
 }
 
-/** Words of letters and apostrophes in each part between marks that end sentences; an unfinished last one counts here. */
+/**
+ * Number of words (letters and apostrophes) in each part between marks that end sentences; an unfinished last part
+ * counts here.
+ */
 function wordsPerSentence(text: string): number[] {
   const counts = text.split(/[.!?]+/).map((part) => part.match(/[a-zA-Z']+/g)?.length ?? 0);
   return counts.filter((words) => words > 0);
@@ -144,10 +146,10 @@ function known(name: string, params: Params): { entry: Entry; read: Params } {
   throw unknownName(name, 'reward', rewardNames);
 }
 
-/** Rewards and detectors of the source system that ask a program elsewhere. */
+/** Rewards and detectors of the source system that call a remote service. */
 const services = ['api_reward', 'api_reward_pairs', 'openai_moderation', 'cached_openai_moderation'];
 
-/** What to throw for a name that a registry of rewards or detectors does not have. `names`: those it has. */
+/** The error for a name that a registry of rewards or detectors does not have. `names`: those it has. */
 export function unknownName(name: string, kind: 'reward' | 'detector', names: readonly string[]): UserError {
   if (services.includes(name)) {
     return new UserError(

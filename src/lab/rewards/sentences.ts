@@ -1,13 +1,13 @@
 import type { Tokenizer } from '../text/tokenizer.js';
 import { UserError } from '../../base/user-error.js';
 
-/** What rewards that look at token ids need of a tokenizer. */
+/** The part of a tokenizer that rewards of token ids need. */
 export type Vocabulary = Pick<Tokenizer, 'id'>;
 
 /**
- * The ids of the tokens that end a sentence: `.`, and `?` and `!` where the vocabulary has them.
+ * The ids of the tokens that end a sentence: `.`, and `?` and `!` if the vocabulary has them.
  *
- * @throws UserError when there is not even a `.`: no sentence would ever be counted, and every reward would be 0.
+ * @throws UserError when there is no `.`: no sentence would ever be counted, and every reward would be 0.
  */
 export function sentenceEnds(vocabulary: Vocabulary): ReadonlySet<number> {
   const period = idOf(vocabulary, '.');
@@ -20,7 +20,7 @@ export function sentenceEnds(vocabulary: Vocabulary): ReadonlySet<number> {
   return new Set([period, idOf(vocabulary, '?'), idOf(vocabulary, '!')].filter((id) => id !== null));
 }
 
-/** A tokenizer says by an error that it has no such token. */
+/** The id of a token, or null: a tokenizer throws for a token it does not have. */
 function idOf(vocabulary: Vocabulary, token: string): number | null {
   try {
     return vocabulary.id(token);
@@ -31,8 +31,8 @@ function idOf(vocabulary: Vocabulary, token: string): number | null {
 }
 
 /**
- * Tokens of each finished sentence, without the one that ends it. What follows the last end is no sentence, and two ends
- * in a row have none between them: an end-of-text token after a full stop changes nothing.
+ * Number of tokens of each finished sentence, without the token that ends it. Text after the last end is no sentence,
+ * and two ends in a row have none between them: an end-of-text token after a full stop changes nothing.
  */
 export function sentenceLengths(ids: readonly number[], ends: ReadonlySet<number>): number[] {
   const lengths: number[] = [];

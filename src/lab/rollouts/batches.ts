@@ -1,18 +1,19 @@
-/** Which examples or tasks a training step has. No step depends on those before it, so a resumed run has the same. */
+/** The examples or tasks of each training step. No step depends on those before it, so a resumed run has the same. */
 import { UserError } from '../../base/user-error.js';
 import { counted } from '../../text/numbers.js';
 import type { Environment, Task } from '../environments/environment.js';
 import { rng, shuffle } from '../rng.js';
 
-/** Whole batches of `size` in one pass over so many examples; what is left over is not used. */
+/** Number of whole batches of `size` in one pass over the examples; an incomplete one is not used. */
 export function batchesPerEpoch(examples: number, size: number): number {
   return Math.floor(examples / size);
 }
 
 /**
- * As `batchesPerEpoch`, for training that needs one at least.
+ * `batchesPerEpoch`, for training that needs at least one.
  *
- * @param source Where the examples are from, for the error. @throws UserError when there are fewer than a batch.
+ * @param source Origin of the examples, for the error.
+ * @throws UserError when there are fewer than a batch.
  */
 export function someBatches(source: string, examples: number, size: number, fix = 'give more examples'): number {
   const batches = batchesPerEpoch(examples, size);
@@ -24,9 +25,9 @@ export function someBatches(source: string, examples: number, size: number, fix 
 }
 
 /**
- * The examples of each step when all are gone through epoch by epoch. The order of an epoch is its own.
+ * The examples of each step, epoch by epoch; each epoch is shuffled anew.
  *
- * @param name Of the stream that shuffles an epoch.
+ * @param name Name of the random stream that shuffles an epoch.
  */
 export function epochBatches<T>(
   examples: readonly T[],
@@ -46,8 +47,8 @@ export function epochBatches<T>(
 }
 
 /**
- * The tasks of each step: epoch by epoch in an order of its own; one after the other where there are fewer than a step takes; and drawn
- * anew where there is no end of them.
+ * The tasks of each step: epoch by epoch, shuffled anew; in order when there are fewer than a step takes; and drawn
+ * when their number is unlimited.
  */
 export function taskBatches(environment: Environment, size: number, seed: number): (step: number) => Task[] {
   const { size: known } = environment;
@@ -61,7 +62,7 @@ export function taskBatches(environment: Environment, size: number, seed: number
   return (step) => Array.from({ length: size }, (_, at) => tasks[(step * size + at) % known]!);
 }
 
-/** @param name Of the stream that the environment may draw the task from. */
+/** @param name Name of the random stream that the environment may draw the task from. */
 export function taskOf(
   environment: Environment,
   index: number,

@@ -1,12 +1,14 @@
 /**
- * Groups that are played ahead of training, by weights that may be some steps old when their turn comes: tinker-cookbook's asynchronous
- * mode. A group that is too old by then is played again and never trained on.
+ * Groups that are played ahead of training, with weights that may be some steps old by then: tinker-cookbook's
+ * asynchronous mode. A group that has become too old is played again and never trained on.
  */
 import * as z from 'zod';
 import { totalReward } from '../environments/environment.js';
 import { SavedRollout, savedRollout, type Rollout } from './rollouts.js';
 
-/** `number`: its place in the order in which tasks are drawn. `sampledAt`: optimizer steps of the weights with which it was begun. */
+/**
+ * `number`: position in the order in which tasks are drawn. `sampledAt`: optimizer steps of the weights at its start.
+ */
 export type PlayedGroup = {
   readonly number: number;
   readonly sampledAt: number;
@@ -21,15 +23,15 @@ export const AheadState = z.object({
 export type AheadState = z.infer<typeof AheadState>;
 
 type AheadOptions = {
-  /** Groups of a batch; as many are played at once. */
+  /** Number of groups in a batch; as many are played at once. */
   readonly perBatch: number;
-  /** The most steps that may lie between the weights that played a group and those that learn from it. */
+  /** Maximum number of steps between the weights that sampled a group and those trained on it. */
   readonly maxStepsOffPolicy: number;
-  /** Whether groups in which all earned the same are left out of batches. */
+  /** Whether groups with equal rewards are left out of batches. */
   readonly skipsConstant: boolean;
   /**
-   * Whether training goes on while groups are played. Without, as on an engine in this process, all that was begun is finished before
-   * weights change, and what is drawn does not depend on how long anything takes.
+   * Whether training continues while groups are played. Without, as on an engine in this process, every group that was
+   * begun is finished before weights change, and random draws do not depend on timing.
    */
   readonly isConcurrent: boolean;
   /** Plays groups by their numbers, with the present weights. */
@@ -52,7 +54,7 @@ export class GroupsAhead {
     this.#options = options;
   }
 
-  /** How many groups were too old and had to be played again since this was asked last. */
+  /** Number of groups that were too old and had to be played again, since the last call. */
   takeStale(): number {
     const stale = this.#stale;
     this.#stale = 0;
@@ -60,10 +62,10 @@ export class GroupsAhead {
   }
 
   /**
-   * Groups to learn from, exactly as many as asked for, none older than the rule allows.
+   * Groups to train on, exactly `count` of them, none older than the limit.
    *
-   * Constant groups that are left out are replaced by others, up to as many as a batch has; were all that policy earns constant, there
-   * would be no end of it.
+   * Constant groups that are left out are replaced by others, up to as many as a batch has: a policy whose rewards are
+   * all equal would need endless replacements.
    */
   async take(step: number, count: number): Promise<PlayedGroup[]> {
     const { maxStepsOffPolicy, skipsConstant, perBatch, isConcurrent } = this.#options;
@@ -87,7 +89,7 @@ export class GroupsAhead {
     return taken;
   }
 
-  /** What is being played now is played again by whoever goes on from here. */
+  /** Groups being played at the time are played again after a resume. */
   state(): AheadState {
     const finished = this.#finished.map(({ rollouts, ...group }) => {
       return { ...group, rollouts: rollouts.map(savedRollout) };
@@ -95,7 +97,7 @@ export class GroupsAhead {
     return { next: this.#next, again: [...this.#playing.keys(), ...this.#again], finished };
   }
 
-  /** @param rolloutOf Gives a rollout of the group of that number its task. */
+  /** @param rolloutOf Restores a rollout of the group of that number, with its task. */
   restore({ next, again, finished }: AheadState, rolloutOf: (number: number, saved: SavedRollout) => Rollout): void {
     this.#next = next;
     this.#again = [...again];
@@ -105,8 +107,8 @@ export class GroupsAhead {
   }
 
   /**
-   * Begins as many groups as can still be trained on in time: with what is finished and being played, no more than fill the batches up
-   * to the last one at which a group that begins now is fresh.
+   * Begins as many groups as can still be trained on in time: together with finished groups and those being played, no
+   * more than fill the batches up to the last one at which a group begun now is fresh.
    */
   #begin(step: number): void {
     const { perBatch, maxStepsOffPolicy, isConcurrent } = this.#options;
@@ -115,7 +117,7 @@ export class GroupsAhead {
     const wanted = (maxStepsOffPolicy + 1) * perBatch - ahead;
     const room = isConcurrent ? Math.min(wanted, perBatch - this.#playing.size) : wanted;
     const numbers = Array.from({ length: Math.max(0, room) }, () => this.#again.shift() ?? this.#next++);
-    // Each by itself where the first to finish is wanted; else together, which an engine does in one pass.
+    // One by one when the first to finish is needed; else together, which an engine does in one pass.
     const size = isConcurrent ? 1 : perBatch;
     for (let at = 0; at < numbers.length; at += size) this.#play(numbers.slice(at, at + size), step);
   }
@@ -134,7 +136,7 @@ export class GroupsAhead {
     for (const number of numbers) this.#playing.set(number, played);
   }
 
-  /** The group that was finished first. */
+  /** Takes the group that was finished first. */
   async #oldest(): Promise<PlayedGroup> {
     for (;;) {
       if (this.#failure !== null) throw this.#failure.error;
@@ -150,7 +152,7 @@ export class GroupsAhead {
   }
 }
 
-/** Whether all episodes of a group earned the same: there is nothing to compare. */
+/** Whether all episodes of a group have the same reward: it has no signal. */
 export function isConstant(group: readonly Rollout[]): boolean {
   const first = totalReward(group[0]!);
   return group.every((rollout) => totalReward(rollout) === first);

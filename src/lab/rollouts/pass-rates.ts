@@ -1,6 +1,7 @@
 /**
- * A curriculum by pass rate: each task has a moving average of what its answers earn, 0.5 at first, which puts it among the hard, the normal
- * or the easy tasks. A draw takes one of these three by its weight, and in it the task that was drawn longest ago.
+ * A curriculum by pass rate: each task has a moving average of the rewards of its answers, 0.5 at first, which makes
+ * it a hard, a normal or an easy task. A draw takes one of these levels by its weight, and in it the task that was
+ * drawn longest ago.
  */
 import * as z from 'zod';
 import type { Rng } from '../rng.js';
@@ -15,7 +16,9 @@ type PassRateOptions = {
   readonly alpha: number;
   /** Below the first a task is hard, above the second easy. */
   readonly boundaries: readonly number[];
-  /** Of hard, normal and easy. Where the level that is drawn has no task, another is taken: normal before hard before easy. */
+  /**
+   * Weights of hard, normal and easy. When the level drawn is empty, another is taken: normal before hard before easy.
+   */
   readonly weights: readonly number[];
 };
 
@@ -28,7 +31,7 @@ export const PassRatesState = z.object({
 export class PassRates {
   readonly #options: PassRateOptions;
   #rates: number[];
-  /** Tasks of each level, the one that was drawn longest ago first. */
+  /** Tasks of each level, least recently drawn first. */
   #queues: Record<Level, number[]>;
 
   constructor(options: PassRateOptions) {
@@ -38,7 +41,7 @@ export class PassRates {
     this.#rates.forEach((rate, task) => this.#queues[this.#levelOf(rate)].push(task));
   }
 
-  /** Different tasks where there are so many; at most all of them. */
+  /** Draws different tasks: `count` of them, or all if there are fewer. */
   draw(count: number, random: Rng): number[] {
     const drawn: number[] = [];
     for (let at = 0; at < Math.min(count, this.#options.tasks); at++) drawn.push(this.#next(random, new Set(drawn)));

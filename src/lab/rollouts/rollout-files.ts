@@ -1,4 +1,4 @@
-/** What was played, for people and for scripts, in the files that tinker-cookbook writes of an iteration. */
+/** Logs of rollouts for people and for scripts, in the files that tinker-cookbook writes of an iteration. */
 import { join } from 'node:path';
 import { advantages } from '../advantages/advantages.js';
 import { totalReward } from '../environments/environment.js';
@@ -6,29 +6,29 @@ import { makeMissing } from '../run/make-directory.js';
 import { writeWhole } from '../run/run-directory.js';
 import type { Rollout } from './rollouts.js';
 
-/** A group and the step of the weights that played it. */
+/** A group and the step of the weights that sampled it. */
 type Played = { readonly rollouts: readonly Rollout[]; readonly sampledAt: number };
 
 export type RolloutFiles = {
-  /** Of the run. */
+  /** The run directory. */
   readonly directory: string;
-  /** Groups that a page shows; 0: no pages. */
+  /** Number of groups on a page; 0: no pages. */
   readonly shown: number;
-  /** Whether there is a line of JSON for each episode. */
+  /** Whether to write a line of JSON for each episode. */
   readonly summaries: boolean;
-  /** What the episodes were played for: training, or an evaluation. */
+  /** Purpose of the episodes: training, or an evaluation. */
   readonly purpose: keyof typeof purposes;
 };
 
-/** How names of files begin, and what lines call it. */
+/** Prefix of file names, and the word for the purpose in lines. */
 const purposes = {
   training: { begin: 'train', split: 'train' },
   evaluation: { begin: 'eval_test', split: 'eval/test' },
 } as const;
 
 /**
- * Writes `train_iteration_000012.html` and `iteration_000012/train_rollout_summaries.jsonl`, or those of an evaluation, whose names
- * begin with `eval_test`. What is there already is replaced.
+ * Writes `train_iteration_000012.html` and `iteration_000012/train_rollout_summaries.jsonl`, or those of an
+ * evaluation, whose names begin with `eval_test`. Existing files are replaced.
  */
 export function writeRolloutFiles(
   { directory, shown, summaries, purpose }: RolloutFiles,
@@ -105,7 +105,7 @@ function page(purpose: RolloutFiles['purpose'], step: number, groups: readonly P
   return `<!doctype html><meta charset="utf-8"><title>${title}</title><style>${style}</style><h1>${title}</h1>\n${sections.join('\n')}\n`;
 }
 
-/** Means over turns of what the environment measured. */
+/** Means of the environment's measurements over turns. */
 function measured({ rewards }: Rollout): string {
   const names = [...new Set(rewards.flatMap(({ metrics = {} }) => Object.keys(metrics)))];
   const mean = (name: string) => rewards.reduce((sum, { metrics }) => sum + (metrics?.[name] ?? 0), 0) / rewards.length;

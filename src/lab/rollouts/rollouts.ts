@@ -6,43 +6,47 @@ import type { Rng } from '../rng.js';
 import type { TrainingService } from '../service/service.js';
 import type { Tokenizer } from '../text/tokenizer.js';
 
-/** An episode with its tokens. The arrays over tokens hold all that followed the task's prompt, said by the policy or to it. */
+/**
+ * An episode with its tokens. The arrays over tokens hold everything after the task's prompt: tokens of the policy and
+ * of the environment.
+ */
 export type Rollout = {
   readonly task: Task;
   readonly tokens: number[];
-  /** Log-probability at temperature 1 with which the policy said the token; 0 for what was said to it. */
+  /** Log-probability of the policy's token at temperature 1; 0 for the environment's tokens. */
   readonly logprobs: number[];
-  /** The same in the distribution that the token was drawn from. */
+  /** Log-probability in the distribution that the token was drawn from. */
   readonly samplingLogprobs: number[];
-  /** The turn in which the policy said the token; −1 for what was said to it. */
+  /** Index of the turn in which the policy generated the token; −1 for the environment's tokens. */
   readonly turnOf: number[];
   readonly turns: Turn[];
-  /** One per turn. */
+  /** Has one per turn. */
   readonly rewards: Reward[];
-  /** Sum over turns of the tokens that the policy had before it. */
+  /** Sum over turns of the tokens in the policy's context. */
   observed: number;
 };
 
-/** How rollouts are written. */
+/** Options for playing rollouts. */
 export type RolloutOptions = {
-  /** Of each task. */
+  /** Rollouts of each task. */
   readonly copies: number;
-  /** `maxTokens`: of a turn. What ends a turn is the environment's. */
+  /** `maxTokens`: limit of a turn. The environment sets the stop tokens. */
   readonly sampling: Omit<Sampling, 'stop'>;
   /**
-   * Whether each turn draws from a stream of its own, whose seed is taken from the caller's, or all from the caller's, token by token in
-   * the order of the rollouts: what the published figures of the memory task were drawn with.
+   * `own`: each turn draws from a stream of its own, whose seed is taken from the caller's stream. `shared`: all turns
+   * draw from the caller's stream, token by token in the order of the rollouts, which is how the published figures of
+   * the memory task were drawn.
    */
   readonly streams: 'own' | 'shared';
 };
 
-/** Who plays what. */
+/** The policy that samples, and the environment it plays. */
 export type Player = { readonly service: Pick<TrainingService, 'sample'>; readonly environment: Environment };
 
 /**
  * Plays each task `copies` times, side by side, with the present weights.
  *
- * @param random One stream, or one for each task: then what a group draws does not depend on the groups it is played with.
+ * @param random One stream, or one for each task: a group's draws then do not depend on the other groups.
  * @returns a group of rollouts for each task.
  */
 export async function rollOut(
@@ -64,7 +68,7 @@ export async function rollOut(
 }
 
 function begin(task: Task): Rollout {
-  // As one literal: a spread makes hidden classes anew for each, which a small step feels.
+  // One literal, because a spread makes new hidden classes for each object, which slows down small steps measurably.
   return { task, tokens: [], logprobs: [], samplingLogprobs: [], turnOf: [], turns: [], rewards: [], observed: 0 };
 }
 
@@ -74,7 +78,7 @@ function streamsOf(groups: readonly (readonly Rollout[])[], random: readonly Rng
   return (rollout) => streams.get(rollout)!;
 }
 
-/** Lets the policy have its next turn in each of these rollouts. */
+/** Generates the policy's next turn in each of these rollouts. */
 async function say(
   { service, environment: { stop, tokenizer } }: Player,
   open: readonly Rollout[],
@@ -109,7 +113,7 @@ function readSoFar({ task, tokens }: Rollout): Int32Array {
   return all;
 }
 
-/** What was said, up to the first stop string if there is one. */
+/** The turn in the generated tokens, up to the first stop string if there is one. */
 export function turnFrom(
   generated: Generated,
   strings: readonly string[],
@@ -125,7 +129,7 @@ export function turnFrom(
   return { turn: { ...cut, text: turn.text.slice(0, found), ended: 'stop' }, sampled: sampled.slice(0, count) };
 }
 
-/** Its text is put together when it is asked for: not every environment does. */
+/** Decodes its text on first use, since some environments only read tokens. */
 class SaidTurn implements Turn {
   readonly tokens: Int32Array;
   readonly logprobs: Float32Array;
@@ -144,7 +148,7 @@ class SaidTurn implements Turn {
   }
 }
 
-/** Where the first of these strings begins; null: there is none. */
+/** Index of the first of these strings; null when there is none. */
 function firstOf(text: string, strings: readonly string[]): number | null {
   const places = strings.map((string) => text.indexOf(string)).filter((place) => place >= 0);
   return places.length === 0 ? null : Math.min(...places);
@@ -164,12 +168,12 @@ function add(rollout: Rollout, token: number, logprob: number, sampled: number):
   rollout.turnOf.push(rollout.turns.length);
 }
 
-/** Tells each rollout what it earned and what comes next. @returns those that are not at their end. */
+/** Appends the environment's response to each rollout. @returns the rollouts that continue. */
 async function hear(environment: Environment, open: readonly Rollout[]): Promise<Rollout[]> {
   const going: Rollout[] = [];
   for (const rollout of open) {
     const answer = environment.respond(rollout.task, rollout.turns);
-    // To await what is there already would cost a short game more than its rewards.
+    // Awaiting a value that is no promise would cost a short episode more than its rewards.
     const { reward, next } = answer instanceof Promise ? await answer : answer;
     rollout.rewards.push(reward);
     if (next === null) continue;

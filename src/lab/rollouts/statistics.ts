@@ -1,4 +1,4 @@
-/** What is reported of rollouts: by the names of tinker-cookbook, and by those of TRL. */
+/** Statistics of rollouts, by the names of tinker-cookbook and of TRL. */
 import { deviation, mean } from '../../analysis/statistics.js';
 import { totalReward } from '../environments/environment.js';
 import type { Means, Sums } from '../run/means.js';
@@ -6,9 +6,11 @@ import type { Row } from '../run/metrics-file.js';
 import type { Rollout } from './rollouts.js';
 
 /**
- * Adds the statistics of rollouts to a row, by the names of tinker-cookbook. Metrics of environments are means over turns.
+ * Adds the statistics of rollouts to a row, by the names of tinker-cookbook. Metrics of environments are means over
+ * turns.
  *
- * @param steps That the groups are of: `total_…` are means per step, so that they do not depend on how often a row is due.
+ * @param steps Number of steps of the groups: `total_…` are means per step, so that they do not depend on how often a
+ * row is written.
  */
 export function addRolloutStatistics(
   row: Means,
@@ -42,7 +44,10 @@ export function addRolloutStatistics(
   addMeasured(row, named, rollouts);
 }
 
-/** The same of the groups whose tasks have a tag, as `env/<tag>/…`, of each tag that some groups have and others have not. */
+/**
+ * Statistics of the groups whose tasks have a tag, as `env/<tag>/…`, for each tag that some groups have and others
+ * have not.
+ */
 export function addTagStatistics(row: Means, groups: readonly (readonly Rollout[])[]): void {
   const tagsOf = (group: readonly Rollout[]) => group[0]!.task.tags ?? [];
   for (const tag of new Set(groups.flatMap(tagsOf))) {
@@ -51,7 +56,7 @@ export function addTagStatistics(row: Means, groups: readonly (readonly Rollout[
   }
 }
 
-/** Means over turns of what the environment measured in them. */
+/** Means of the environment's measurements over turns. */
 function addMeasured(row: Means, named: (name: string) => string, rollouts: readonly Rollout[]): void {
   const known: Record<string, Sums> = {};
   for (const { rewards } of rollouts) {
@@ -67,7 +72,7 @@ function addMeasured(row: Means, named: (name: string) => string, rollouts: read
 
 const namesByPrefix = new Map<string, Map<string, string>>();
 
-/** Names with the prefix before them. They are kept: to put one together costs more than what it stands for. */
+/** Adds a prefix to names. The results are cached: to concatenate them costs more than the statistics. */
 function namesUnder(prefix: string): (name: string) => string {
   const known = namesByPrefix.get(prefix) ?? new Map<string, string>();
   namesByPrefix.set(prefix, known);
@@ -85,7 +90,7 @@ function kindOf(group: readonly Rollout[]): 'mixed' | 'all_good' | 'all_bad' {
   return first >= 0.5 ? 'all_good' : 'all_bad';
 }
 
-/** Of what was said, at temperature 1: an estimate from one sample of each distribution. */
+/** Entropy of the generated tokens at temperature 1: an estimate from one sample of each distribution. */
 export function addEntropy(row: Means, groups: readonly (readonly Rollout[])[]): void {
   const entropy = row.of('optim/entropy');
   for (const { turnOf, logprobs } of groups.flat()) {
@@ -97,7 +102,10 @@ export function addEntropy(row: Means, groups: readonly (readonly Rollout[])[]):
   }
 }
 
-/** What TRL reports of a batch of completions. @param rewards That are learnt from, of each rollout of each group. */
+/**
+ * TRL's statistics of a batch of completions.
+ * @param rewards Rewards that are trained on, of each rollout of each group.
+ */
 export function completionStatistics(
   groups: readonly (readonly Rollout[])[],
   rewards: readonly (readonly number[])[],
@@ -121,7 +129,7 @@ export function completionStatistics(
   };
 }
 
-/** Share of the flags that are set; 0 of none. */
+/** Share of the flags that are set; 0 for an empty list. */
 export function shareOf(flags: readonly boolean[]): number {
   return flags.filter(Boolean).length / Math.max(1, flags.length);
 }

@@ -1,18 +1,18 @@
-/** What RL_Practice logs of each sample and of each token: `logs/rollouts.jsonl` and `logs/ratios.jsonl` of a run. */
+/** RL_Practice's logs of each sample and of each token: `logs/rollouts.jsonl` and `logs/ratios.jsonl` of a run. */
 import { join } from 'node:path';
 import { totalReward } from '../environments/environment.js';
 import { makeMissing } from '../run/make-directory.js';
 import { appendJsonLine, dropRowsFrom } from '../run/metrics-file.js';
 import type { Rollout } from './rollouts.js';
 
-/** A group that was played, and whether it is learnt from. */
+/** A group that was played, and whether it is trained on. */
 type LoggedGroup = { readonly rollouts: readonly Rollout[]; readonly isKept: boolean };
 
 export class TokenFiles {
   readonly #rollouts: string;
   readonly #ratios: string;
 
-  /** @param start Step from which the run goes on: lines of it and later ones are written again. */
+  /** @param start First step of a resumed run: lines of this step and later ones are written again. */
   constructor(run: string, start: number) {
     const directory = join(run, 'logs');
     [this.#rollouts, this.#ratios] = [join(directory, 'rollouts.jsonl'), join(directory, 'ratios.jsonl')];
@@ -20,7 +20,7 @@ export class TokenFiles {
     for (const path of [this.#rollouts, this.#ratios]) dropRowsFrom(path, start);
   }
 
-  /** A line for each answer. Log-probabilities are of the distribution that the tokens were drawn from. */
+  /** Writes a line for each answer. Log-probabilities are those in the distribution that the tokens were drawn from. */
   addGroups(step: number, groups: readonly LoggedGroup[]): void {
     for (const { rollouts, isKept } of groups) {
       for (const rollout of rollouts) {
@@ -38,7 +38,7 @@ export class TokenFiles {
     }
   }
 
-  /** A line for a microbatch: the ratio of each token that was learnt from. */
+  /** Writes a line for a microbatch: the ratio of each trained token. */
   addRatios(step: number, logRatios: readonly number[]): void {
     appendJsonLine(this.#ratios, { step, ratios: logRatios.map(Math.exp) } as { readonly step: number });
   }

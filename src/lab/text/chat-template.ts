@@ -1,4 +1,4 @@
-/** Chat templates of tokenizers: programs in the language Jinja that write a conversation as its model was trained to read it. */
+/** Chat templates of tokenizers: Jinja programs that write a conversation in the format its model was trained on. */
 import { Template } from '@huggingface/jinja';
 import { UserError } from '../../base/user-error.js';
 import type { Message, Piece, Renderer } from './conversation.js';
@@ -6,16 +6,16 @@ import type { ChatTemplate } from './tokenizer.js';
 
 type Render = (messages: readonly Message[], asksForAnswer: boolean) => string;
 
-/** A text that stands for any answer. */
+/** A placeholder for an answer. */
 const anyAnswer = 'ANSWER';
-/** Takes the library's date away from a template; what it writes is not changed by it. */
+/** Removes the library's date function from a template; the rest of its output stays the same. */
 const withoutDate = '{% set strftime_now = no_date %}\n';
 
 /**
- * Writes conversations as `apply_chat_template` of transformers does, without tools. There is no date: a template that wants one takes
- * the one that it has for this case, so that a run has the same prompts on every day.
+ * Writes conversations as `apply_chat_template` of transformers does, without tools. There is no date: a template that
+ * asks for one takes its fallback, so that a run has the same prompts on every day.
  *
- * @throws UserError when the template is none, and when it refuses a question and an answer.
+ * @throws UserError when the template is invalid, and when it refuses a question and an answer.
  */
 export function templateRenderer(chat: ChatTemplate): Renderer {
   const render = renderOf(chat);
@@ -45,7 +45,7 @@ function renderOf({ text, beginning, ending }: ChatTemplate): Render {
   return (messages, asksForAnswer) => {
     const values = { ...tokens, messages, add_generation_prompt: asksForAnswer, tools: null, documents: null };
     const said = refusing(() => template.render(values));
-    // What the assistant thought before an earlier answer, many leave out.
+    // Assistant messages are not checked: many templates leave out the thoughts of earlier answers.
     const missing = messages.find(({ role, content }) => role !== 'assistant' && !said.includes(content.trim()));
     if (missing === undefined) return said;
     throw refused(`it leaves out what the ${missing.role} says`);
@@ -67,7 +67,7 @@ function refused(why: string): UserError {
   );
 }
 
-/** @param onlyLast Whether earlier answers are no answers here, but part of what comes before the last one. */
+/** @param onlyLast Whether earlier answers count as part of the text before the last one. */
 function piecesOf(messages: readonly Message[], render: Render, onlyLast: boolean): Piece[] {
   const whole = render(messages, false);
   const last = messages.findLastIndex(({ role }) => role === 'assistant');

@@ -1,20 +1,20 @@
 import { createTokenizer, type Tokenizer } from './tokenizer.js';
 
-/** Begins every sequence; not part of the text. */
+/** First token of every sequence; not part of the text. */
 export const beginning = '<|begin_of_text|>';
-/** Ends every message; the model says it when its answer is complete. */
+/** End of every message; the model generates it when its answer is complete. */
 export const ending = '\n\n';
-/** What follows the last answer of a supervised example in this format. */
+/** Text after the last answer of a supervised example in this format. */
 export const tail = 'User:';
 
 const digits = [...'0123456789'];
 
 /**
  * The vocabulary of the memory games: 21 tokens, so that the games' long questions, word for word those of the source
- * system, cost a few tokens. What never changes in them is one token, and every digit is a token of its own.
+ * system, cost a few tokens. The constant parts of the questions are one token each, and so is every digit.
  *
  * The space that begins an answer belongs to the cue before it. A second token for a digit with its space would give
- * every answer two spellings: the reward accepts both, and what is known of one says nothing of the other.
+ * every answer two spellings: the reward accepts both, but learning one would not teach the other.
  */
 export const memoryTokens: readonly string[] = [
   beginning,

@@ -1,17 +1,17 @@
-/** How a conversation is written for a model, and what the model's answer says: the formats of tinker-cookbook's renderers. */
+/** Rendering of conversations for a model, and parsing of its answers: the formats of tinker-cookbook's renderers. */
 import { UserError } from '../../base/user-error.js';
 import { templateRenderer } from './chat-template.js';
 import type { Message, Piece, Renderer } from './conversation.js';
 import type { Tokenizer } from './tokenizer.js';
 
-/** What is written before and after the text of a message. */
+/** Texts before and after the content of a message. */
 type Format = {
   readonly before: (role: Message['role']) => string;
   readonly after: string;
-  /** After the last answer of an example, which is learnt with it. */
+  /** Text after the last answer of an example, which is trained with it. */
   readonly tail: string;
   readonly stop: readonly string[];
-  /** Of the text of an assistant's message, what the prompt does not end with. */
+  /** Text at the start of an assistant's message that the prompt does not include. */
   readonly lead: string;
 };
 
@@ -42,11 +42,11 @@ const formats = {
 } as const satisfies Record<string, Format>;
 
 type FormatName = keyof typeof formats;
-/** Names of the cookbook for the same formats. */
+/** The cookbook's names for the same formats. */
 const aliases: Readonly<Record<string, FormatName>> = { qwen3: 'chatml', qwen3_disable_thinking: 'chatml' };
 
 /**
- * The renderer of that name; without one, the tokenizer's chat template, or role_colon where it has none.
+ * The renderer of that name; without a name, the tokenizer's chat template, or role_colon when it has none.
  *
  * @throws UserError for an unknown name, and for a template that cannot be used.
  */
@@ -62,7 +62,7 @@ export function openRenderer(name: string | null, tokenizer: Tokenizer): Rendere
   return { name: chosen, stop: format.stop, ...written(format, beginning) };
 }
 
-/** The text of the token that the vocabulary puts before every text. */
+/** The text of the vocabulary's beginning-of-text token. */
 function beginningOf(tokenizer: Tokenizer): string {
   const [first] = tokenizer.encodeWhole('');
   return first === undefined || first === tokenizer.end ? '' : (tokenizer.token(first) ?? '');

@@ -1,31 +1,31 @@
 import type { Message } from '../environments/memory/prompts.js';
 import { beginning, ending, memoryTokenizer, tail } from './memory-vocabulary.js';
 
-/** Which messages of an example are learnt. */
+/** Messages of an example that are trained. */
 type Trained = 'last assistant message' | 'all assistant messages';
 
-/** One supervised sequence. `weights[i]` is 1 where token i is to be predicted, else 0. */
+/** One supervised sequence. `weights[i]` is 1 when token i is trained, else 0. */
 export type Example = { readonly tokens: Int32Array; readonly weights: Uint8Array };
 
-/** What the assistant's answer follows, its space included. */
+/** Text before the assistant's answer, its space included. */
 const cue = 'Assistant: ';
 const names = { system: 'System', user: 'User', assistant: 'Assistant' } as const;
 
-/** The conversation as text, up to the point where the assistant speaks: `User: …\n\nAssistant: `. */
+/** The conversation as text, up to the start of the assistant's answer: `User: …\n\nAssistant: `. */
 export function generationPrompt(messages: readonly Message[]): Int32Array {
   return Int32Array.from(memoryTokenizer.encode(`${beginning}${messages.map(written).join('')}${cue}`));
 }
 
-/** What follows an answer that is complete: the next message, and the cue to speak. */
+/** Tokens after a complete answer: the next message, and the cue for the assistant. */
 export function continuationPrompt(next: Message): number[] {
   return memoryTokenizer.encode(`${written(next)}${cue}`);
 }
 
 /**
  * A whole conversation with its answers, as the source system's default renderer writes it. The last answer is
- * followed by the tail `User:`, which is learnt with it.
+ * followed by the tail `User:`, which is trained with it.
  *
- * Answers are encoded apart from what surrounds them, as the model itself would have said them.
+ * Answers are encoded apart from the surrounding text, as the model itself would generate them.
  */
 export function supervisedExample(messages: readonly Message[], trained: Trained): Example {
   const tokens: number[] = [];
@@ -57,7 +57,7 @@ export function truncated({ tokens, weights }: Example, length: number): Example
   return { tokens: tokens.slice(0, length), weights: weights.slice(0, length) };
 }
 
-/** What the model said, without the end of message; `complete` when it said that end. */
+/** The model's answer without the end of message; `complete` when that end was generated. */
 export function response(ids: Int32Array, endId: number): { text: string; complete: boolean } {
   const complete = ids.at(-1) === endId;
   return { text: memoryTokenizer.decode(complete ? ids.subarray(0, -1) : ids), complete };

@@ -1,6 +1,6 @@
 import { UserError } from '../../base/user-error.js';
 
-/** A program in Jinja that writes a conversation. `beginning`, `ending`: what the tokenizer calls `bos_token` and `eos_token`. */
+/** A Jinja program that writes a conversation. `beginning`, `ending`: the tokenizer's `bos_token` and `eos_token`. */
 export type ChatTemplate = {
   readonly text: string;
   readonly beginning: string | null;
@@ -9,19 +9,19 @@ export type ChatTemplate = {
 
 /** Text to token ids and back. */
 export type Tokenizer = {
-  /** For people: `memory`, or the kind of model in a `tokenizer.json`, such as `WordPiece`. */
+  /** Kind of the tokenizer in messages: `memory`, or the kind of model in a `tokenizer.json`, such as `WordPiece`. */
   readonly kind: string;
-  /** One more than the largest id. */
+  /** Largest id plus one. */
   readonly size: number;
   /** Id of the token that ends a text or an answer; null when the vocabulary has none. */
   readonly end: number | null;
-  /** How its model wants conversations to be written. */
+  /** The template in which its model expects conversations. */
   readonly chatTemplate?: ChatTemplate;
-  /** Ids of this text and nothing else. @throws UserError when the vocabulary cannot write it. */
+  /** Ids of this text alone. @throws UserError when the vocabulary cannot write it. */
   encode(text: string): number[];
-  /** The same with the tokens before and after it that a model of this vocabulary is trained to see around a text. */
+  /** Ids of the text with the special tokens before and after it that a model of this vocabulary was trained with. */
   encodeWhole(text: string): number[];
-  /** The text of all tokens. An id that is none gives what this vocabulary's programs make of it: nothing, or �. */
+  /** The text of all tokens. An unknown id becomes nothing or �, depending on the vocabulary's programs. */
   decode(ids: Iterable<number>): string;
   /** The text without special tokens. */
   decodePlain(ids: Iterable<number>): string;
@@ -37,7 +37,10 @@ export function hasTokensOf(tokenizer: Tokenizer, other: Tokenizer): boolean {
   return ids.every((id) => other.token(id) === undefined || tokenizer.token(id) === other.token(id));
 }
 
-/** Tokens that end an answer: the end of a text, and those of these texts that are one special token, which plain text does not show. */
+/**
+ * Tokens that end an answer: the end of a text, and those texts in `stop` that are one special token, which decoded
+ * plain text does not show.
+ */
 export function endingsOf(stop: readonly string[], tokenizer: Tokenizer): Set<number> {
   const special = stop.flatMap((text) => specialToken(text, tokenizer));
   return new Set([...(tokenizer.end === null ? [] : [tokenizer.end]), ...special]);
@@ -48,7 +51,7 @@ function specialToken(text: string, tokenizer: Tokenizer): number[] {
     const ids = tokenizer.encode(text);
     return ids.length === 1 && tokenizer.decodePlain(ids) === '' ? ids : [];
   } catch {
-    // What the vocabulary cannot write is never said.
+    // A text that the vocabulary cannot write is never generated.
     return [];
   }
 }
@@ -56,12 +59,12 @@ function specialToken(text: string, tokenizer: Tokenizer): number[] {
 /** A vocabulary of whole texts. `tokens`: the text of each, by id; no empty ones, no two alike. */
 type Vocabulary = {
   readonly tokens: readonly string[];
-  /** Begins every sequence, and is no part of the text. */
+  /** First token of every sequence; not part of the text. */
   readonly beginning: string;
   readonly ending: string;
 };
 
-/** A tokenizer that takes the longest token that fits. */
+/** A tokenizer that always takes the longest matching token. */
 export function createTokenizer({ tokens, beginning, ending }: Vocabulary): Tokenizer {
   const ids = new Map(tokens.map((token, id) => [token, id]));
   const byStart = longestFirst(tokens);
@@ -75,7 +78,7 @@ export function createTokenizer({ tokens, beginning, ending }: Vocabulary): Toke
     }
     return found;
   };
-  /** @param without Left out. */
+  /** @param without An id that is left out. */
   const written = (sequence: Iterable<number>, without = -1) => {
     let text = '';
     for (const id of sequence) if (id !== without) text += tokens[id] ?? '\uFFFD';

@@ -1,4 +1,4 @@
-/** Learning from groups of rollouts: rewards become advantages, rollouts become datums, and datums optimizer steps. */
+/** Training on groups of rollouts: rewards become advantages, rollouts become datums, and datums optimizer steps. */
 import { advantages, type AdvantageEstimator, type Scale } from '../advantages/advantages.js';
 import type { AdamOptions } from '../engine/engine.js';
 import { k3, type Normalization, type Objective, type Pull } from '../objectives/objectives.js';
@@ -20,7 +20,7 @@ import {
   type UpdateStatistics,
 } from './update.js';
 
-/** `reference`: the model the run began with, where it is held to it. */
+/** `reference`: the model at the start of the run, for the KL terms; null when there are none. */
 export type Models = { readonly service: TrainingService; readonly reference: TrainingService | null };
 
 /** How a batch of groups becomes optimizer steps. */
@@ -29,11 +29,11 @@ export type Learning = {
   readonly estimator: AdvantageEstimator;
   readonly scale: Scale;
   readonly normalization: Normalization;
-  /** Coefficient of the pull of each token towards the reference; 0: none. */
+  /** Coefficient of the KL term of the loss; 0: none. */
   readonly pull: number;
-  /** How that distance is estimated; default k3. */
+  /** Estimator of that KL; default k3. */
   readonly pullEstimator?: Pull;
-  /** What being unlikely to the reference costs a token's advantage; null: nothing. */
+  /** KL penalty in the advantages; null: none. */
   readonly penalty: { readonly coefficient: number; readonly discount: number } | null;
   readonly entropyCoefficient: number;
   readonly skipConstantGroups: boolean;
@@ -42,23 +42,23 @@ export type Learning = {
   readonly adam?: Omit<AdamOptions, 'learningRate'>;
   readonly temperature: number;
   readonly maxStepKl: number | null;
-  /** Whether to measure how far the updates moved the policy; default false. */
+  /** Whether to measure the KL between the policy before and after the updates; default false. */
   readonly measuresMove?: boolean;
-  /** Whether statistics are wanted also of a batch from which nothing is learnt; default false. */
+  /** Whether to compute statistics also for a batch without signal; default false. */
   readonly measuresAll?: boolean;
   readonly substeps: number;
   /** Datums of a forward and backward pass; default: all. */
   readonly microbatch?: number;
   readonly afterPass?: UpdateOptions['afterPass'];
-  /** Whether earlier weights than the present ones may have played; default false. */
+  /** Whether earlier weights than the present ones may have sampled; default false. */
   readonly offPolicy?: boolean;
-  /** Counts the time of the parts of it, by the names of tinker-cookbook; default: nobody does. */
+  /** Counts the time of each part, by the names of tinker-cookbook; default: not counted. */
   readonly count?: CountTime;
-  /** Whether requests are submitted before the results of those before them are there; default false. */
+  /** Whether requests are submitted before the results of earlier ones have arrived; default false. */
   readonly isPipelined?: boolean;
 };
 
-/** `policyBase`: before the first step, how much likelier the tokens were than to the reference; mean, nats. */
+/** `policyBase`: mean of the tokens' log-probability less that under the reference, before the first step, in nats. */
 export type BatchUpdate = {
   readonly statistics: UpdateStatistics;
   readonly policyBase: number;
@@ -70,10 +70,10 @@ type Groups = readonly (readonly Rollout[])[];
 const uncounted: CountTime = (_, work) => work();
 
 /**
- * Learns from a batch of groups that has been played. A group in which all earned the same stays in the batch unless it is to be
- * skipped; in what losses are divided by it counts either way.
+ * Trains on a batch of groups that has been played. A group with equal rewards stays in the batch unless it is to be
+ * skipped; it counts in the divisors of the loss either way.
  *
- * @returns null when there was nothing to learn from, and the weights are as they were.
+ * @returns null when there was no signal, and the weights are unchanged.
  */
 export async function learn(models: Models, groups: Groups, how: Learning, step: number): Promise<BatchUpdate | null> {
   const { datums, policyBase } = await prepare(models, groups, how);
@@ -84,8 +84,9 @@ export async function learn(models: Models, groups: Groups, how: Learning, step:
 }
 
 /**
- * Learns from a batch of which minibatches are still being played: the gradient of each is computed when its groups are there, and one
- * optimizer step follows the minibatches of a substep. Losses are sums, so the gradients are those of `learn` on the whole batch.
+ * Trains on a batch whose minibatches are still being played: the gradient of each is computed when its groups are
+ * there, and one optimizer step follows the minibatches of a substep. Losses are sums, so the gradients are those of
+ * `learn` on the whole batch.
  *
  * @param substeps For each optimizer step the groups of its minibatches.
  */
@@ -115,7 +116,7 @@ export async function learnAsPlayed(
   return { statistics, policyBase, moved: await movedBy(models, all, how) };
 }
 
-/** Datums to learn from. `tokens`: how many of theirs the policy said. */
+/** Datums to train on. `tokens`: number of generated tokens in them. */
 type Prepared = { readonly datums: readonly RolloutDatum[]; readonly policyBase: number; readonly tokens: number };
 
 function prepare(models: Models, groups: Groups, how: Learning): Promise<Prepared> {
@@ -136,7 +137,7 @@ function assembled(groups: Groups, how: Learning): RolloutDatum[] {
   return how.skipConstantGroups ? all.filter(({ hasSignal }) => hasSignal) : all;
 }
 
-/** The same datums with what the reference thinks of them, and with the penalty for leaving it where there is one. */
+/** Adds the reference's log-probabilities to the datums, and the KL penalty if there is one. */
 async function comparedWith(
   reference: TrainingService,
   { service, datums: chosen }: { readonly service: TrainingService; readonly datums: readonly RolloutDatum[] },
@@ -158,7 +159,10 @@ function earnedIn(group: readonly Rollout[]): number[][] {
   return earned;
 }
 
-/** At another temperature than 1 the first optimizer step has the very policy that played: the ratio is 1. */
+/**
+ * The sampler's log-probabilities. null at another temperature than 1, where the first optimizer step takes the ratio
+ * as 1: the policy that sampled is the one being trained.
+ */
 function samplerOf(how: Learning): ((rollout: Rollout) => ArrayLike<number>) | null {
   const { temperature, substeps, offPolicy = false, measuresMove = false } = how;
   if (temperature === 1) return ({ logprobs }) => logprobs;

@@ -1,15 +1,15 @@
-/** Learning from examples of what to say. */
+/** Supervised learning on examples. */
 import type { AdamOptions } from '../engine/engine.js';
 import { crossEntropy } from '../objectives/objectives.js';
 import { requireFinite } from '../run/finite.js';
 import type { Datum, TrainingService } from '../service/service.js';
 import type { Example } from '../text/role-colon.js';
 
-/** `nll`: mean over learnt tokens, in nats. `tokens`: how many there were. */
+/** `nll`: mean over trained tokens, in nats. `tokens`: their number. */
 type Supervised = { readonly nll: number; readonly tokens: number };
 
 /**
- * Adds the gradient of the mean cross-entropy over the learnt tokens of a batch.
+ * Adds the gradient of the mean cross-entropy over the trained tokens of a batch.
  *
  * Equal examples are computed once and weighted by their number: the same loss, up to rounding.
  */
@@ -19,7 +19,7 @@ export async function learnExamples(service: TrainingService, examples: readonly
   return { nll: loss, tokens };
 }
 
-/** The same of the forward pass alone: a measurement. */
+/** The mean cross-entropy, without a gradient. */
 export async function meanNll(
   service: Pick<TrainingService, 'forward'>,
   examples: readonly Example[],
@@ -33,7 +33,11 @@ export async function meanNll(
   return { nll: nll / tokens, tokens };
 }
 
-/** One optimizer step on the gradient of a batch. @param nll Of that batch. @throws UserError when it or the gradient is not finite. */
+/**
+ * Takes one optimizer step on the gradient of a batch.
+ * @param nll Cross-entropy of the batch.
+ * @throws UserError when it or the gradient is not finite.
+ */
 export async function checkedStep(
   service: TrainingService,
   { nll, step }: { readonly nll: number; readonly step: number },
@@ -45,7 +49,10 @@ export async function checkedStep(
   return gradientNorm;
 }
 
-/** Examples that begin with the same unlearnt tokens are neighbours and share them, so that these are computed once. */
+/**
+ * Examples that begin with the same untrained tokens are made neighbours and share them, so that these are computed
+ * once.
+ */
 function supervisedDatums(examples: readonly Example[]): { readonly datums: Datum[]; readonly tokens: number } {
   const byPrompt = new Map<string, { readonly prompt: Int32Array; readonly datums: Datum[] }>();
   let learnt = 0;

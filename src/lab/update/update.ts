@@ -17,19 +17,25 @@ import {
   type TrainingService,
 } from '../service/service.js';
 
-/** A rollout to learn from. `hasSignal`: whether anything in its group differed. */
+/** A rollout to train on. `hasSignal`: whether anything in its group differed. */
 export type RolloutDatum = Datum & { readonly hasSignal: boolean };
 
-/** How rollouts become datums. */
+/** Options for turning rollouts into datums. */
 type Preparation = {
-  /** Of each turn of each rollout of each group. */
+  /** Advantage of each turn of each rollout of each group. */
   readonly advantages: readonly (readonly (readonly number[])[])[];
   readonly normalization: Normalization;
-  /** Log-probabilities of its tokens under the policy that said them; null: that very policy learns, and the ratio is 1. */
+  /**
+   * Log-probabilities of a rollout's tokens under the policy that sampled them; null when the policy being trained is
+   * that policy, and the ratio is 1.
+   */
   readonly sampled: ((rollout: Rollout) => ArrayLike<number>) | null;
 };
 
-/** The tokens that the policy said have weights and the advantages of their turns; what it was told has neither. */
+/**
+ * Makes datums of rollouts. The policy's tokens have weights and the advantages of their turns; the environment's
+ * tokens have 0.
+ */
 export function datumsOf(
   groups: readonly (readonly Rollout[])[],
   { advantages, normalization, sampled }: Preparation,
@@ -57,14 +63,14 @@ function said({ turns }: Rollout): number {
   return turns.reduce((sum, { tokens }) => sum + tokens.length, 0);
 }
 
-/** A number for each token that the policy said, by its turn; 0 for what it was told. */
+/** One number for each token: `value` of its turn for the policy's tokens, 0 for the environment's. */
 function ofSaid({ turnOf }: Rollout, value: (turn: number) => number): number[] {
   const values: number[] = [];
   for (const turn of turnOf) values.push(turn < 0 ? 0 : value(turn));
   return values;
 }
 
-/** The same datums with their log-probabilities under a reference model. */
+/** Adds log-probabilities under a reference model to the datums. */
 export async function withReference<D extends Datum>(
   datums: readonly D[],
   reference: Pick<TrainingService, 'forward'>,
@@ -75,9 +81,9 @@ export async function withReference<D extends Datum>(
 }
 
 /**
- * The same datums with the penalty for leaving the reference, whose log-probabilities they have, added to their advantages.
+ * Adds the KL penalty to the advantages of datums that have the reference's log-probabilities.
  *
- * @returns beside them, how much likelier the tokens were than to the reference: their mean, nats.
+ * @returns the datums, and the mean of the tokens' log-probability less that under the reference, in nats.
  */
 export async function withPenalty(
   datums: readonly RolloutDatum[],
@@ -101,30 +107,33 @@ export async function withPenalty(
 
 /** How datums become optimizer steps. */
 export type UpdateOptions = {
-  /** Of the training step, for errors. */
+  /** The training step, for errors. */
   readonly step: number;
   readonly loss: Loss;
   readonly adam: AdamOptions;
   /** Optimizer steps, each on a part of the datums. Default 1. */
   readonly substeps?: number;
-  /** Datums of one forward and backward pass; gradients of several add up. Default: all. */
+  /** Datums of one forward and backward pass; gradients of several passes accumulate. Default: all. */
   readonly microbatch?: number | null;
-  /** The furthest that one optimizer step may move the policy on the datums it is made from; null for no bound. */
+  /** Bound of the KL by which one optimizer step may move the policy on its own datums; null for no bound. */
   readonly maxStepKl?: number | null;
-  /** What of the batch which adapters learn from; only of an update of one optimizer step and one pass. */
+  /**
+   * Gradient routing: the adapters that each part of the batch trains; only for an update of one optimizer step and
+   * one pass.
+   */
   readonly passes?: readonly RoutingPass[] | null;
-  /** Whether statistics are wanted also of datums from which nothing is learnt. */
+  /** Whether to compute statistics also for datums without signal. */
   readonly measuresAll?: boolean;
   /**
-   * Whether all is submitted before the first result is waited for, as a service over HTTP wants it. A loss that is not finite is then
-   * found when its step has been taken. Default false.
+   * Whether everything is submitted before the first result is awaited, as a service over HTTP wants it. A loss that
+   * is not finite is then found only after its step. Default false.
    */
   readonly isPipelined?: boolean;
-  /** Called when the gradient of a pass has been added, with what the pass computed. Default: nothing is. */
+  /** Called with the output of a pass after its gradient has been added. Default: not called. */
   readonly afterPass?: (datums: readonly RolloutDatum[], output: ForwardBackward) => Promise<void>;
 };
 
-/** What the optimizer steps did: sums over them. */
+/** Sums over the optimizer steps. */
 export type UpdateStatistics = BatchStatistics & {
   updates: number;
   gradientNorm: number;
@@ -132,7 +141,9 @@ export type UpdateStatistics = BatchStatistics & {
   halvings: number;
 };
 
-/** A class, as copies of one object by spread are of hidden classes of their own, which a small step feels. */
+/**
+ * A class, because objects copied by spread have hidden classes of their own, which slows down small steps measurably.
+ */
 class UpdateSums implements UpdateStatistics {
   loss = 0;
   tokens = 0;
@@ -149,10 +160,10 @@ class UpdateSums implements UpdateStatistics {
 }
 
 /**
- * Learns from a batch: forward and backward, and one or more optimizer steps.
+ * Trains on a batch: forward and backward, and one or more optimizer steps.
  *
- * Datums without signal stay in the batch, as in tinker-cookbook: then Adam also steps on a zero gradient, which lets its momentum
- * run on.
+ * Datums without signal stay in the batch, as in tinker-cookbook: then Adam also steps on a zero gradient, which lets
+ * its momentum run on.
  *
  * @throws UserError when loss or gradient are not finite.
  */
@@ -166,10 +177,10 @@ export function update(
   return updateInParts(service, parts(datums, substeps).map(passes), options);
 }
 
-/** What each optimizer step learns from, and each pass of forward and backward for it. */
+/** The datums of each optimizer step, and within it of each forward and backward pass. */
 type Substeps = readonly (readonly (readonly RolloutDatum[] | Promise<readonly RolloutDatum[]>)[])[];
 
-/** The same of a batch that is cut already, of which parts may still be on their way. */
+/** `update` on a batch that is already cut into parts, some of which may not have arrived yet. */
 export async function updateInParts(
   service: TrainingService,
   substeps: Substeps,
@@ -196,20 +207,20 @@ export async function updateInParts(
   return sums;
 }
 
-/** A promise whose failure is met later, where it is awaited. */
+/** Marks a rejection as handled, since the promise is awaited later. */
 export function owned<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
   return promise;
 }
 
-/** Contiguous parts of nearly equal size, as many as asked for or as there are datums. */
+/** Contiguous parts of nearly equal size: `wanted` of them, or as many as there are items. */
 function parts<T>(items: readonly T[], wanted: number): T[][] {
   const count = Math.min(wanted, items.length);
   const edge = (index: number) => Math.floor((index * items.length) / count);
   return Array.from({ length: count }, (_, index) => items.slice(edge(index), edge(index + 1)));
 }
 
-/** Adds the gradient of these datums. Without any signal there is none to compute. */
+/** Adds the gradient of these datums, unless they have no signal. */
 async function accumulate(
   service: TrainingService,
   datums: readonly RolloutDatum[],
@@ -234,7 +245,7 @@ function boundOf(
   return { datums: learnt.flat(), temperature: loss.temperature ?? 1, bound: maxStepKl };
 }
 
-/** Adds up what the passes of one optimizer step found and what the step did. */
+/** Adds up the results of the passes and of the optimizer step. */
 async function settle(
   sums: UpdateSums,
   passes: readonly (BatchStatistics | Promise<BatchStatistics>)[],
@@ -251,10 +262,10 @@ async function settle(
   sums.halvings += bounded?.halvings ?? 0;
 }
 
-/** How far a policy moved on what was said: sums over its tokens of log-probabilities before less after, and of half their squares. */
+/** How far a policy moved on generated tokens: sums of log-probability before less after, and of half its square. */
 export type Moved = { readonly kl1: number; readonly kl2: number; readonly tokens: number };
 
-/** @param datums With the log-probabilities that they were said with. */
+/** @param datums With the log-probabilities at sampling. */
 export async function movedOn(
   datums: readonly Datum[],
   service: Pick<TrainingService, 'forward'>,

@@ -1,7 +1,10 @@
 import { count, flag, texts } from '../../rewards/params.js';
 import type { TextEnvironment } from '../../own-modules.js';
 
-/** What is added for an answer that was ended, as in tinker-cookbook: its lack costs a tenth of what a right one earns. */
+/**
+ * Coefficient of the format term, as in tinker-cookbook: an answer without an ending loses a tenth of the reward for a
+ * right one.
+ */
 const formatCoefficient = 0.1;
 
 export const arithmeticParams = {
@@ -13,11 +16,14 @@ export const arithmeticParams = {
 type ArithmeticParams = {
   readonly max: number;
   readonly include_fewshot: boolean;
-  /** The texts that end an answer; a right answer has the first of them. Without them it ends where the model ends it. */
+  /**
+   * Texts that end an answer; a right answer has the first of them. Without any, an answer ends where the model ends
+   * it.
+   */
   readonly ending?: readonly string[] | undefined;
 };
 
-/** Sums of two numbers, asked and rewarded as in tinker-cookbook's `arithmetic`. */
+/** Sums of two numbers, with the prompts and rewards of tinker-cookbook's `arithmetic`. */
 export function arithmetic({ max, include_fewshot: hasExample, ending }: ArithmeticParams): TextEnvironment {
   const example = hasExample ? 'User: What is 4 + 5?\n\nAssistant: 9\n\n' : '';
   return {

@@ -1,9 +1,9 @@
 import { parseGuess } from './parsing.js';
 
 /**
- * How a number below N is written as an answer. `decimal` is the source system's. In `fixed_width` every answer has the digits of
- * N − 1, so that no answer ends where another goes on. In `gray` it has that width, too, and neighbours differ in one digit by
- * one: there is no carry that a policy would have to cross with several digits at once.
+ * Format of a number below N as an answer. `decimal` is the source system's. In `fixed_width` every answer has as many
+ * digits as N − 1, so that no answer is a prefix of another. `gray` has that width, too, and neighbours differ in one
+ * digit by one: no carry changes several digits at once.
  */
 export const answerFormats = ['decimal', 'fixed_width', 'gray'] as const;
 export type AnswerFormat = (typeof answerFormats)[number];
@@ -31,8 +31,8 @@ export function readAnswer(text: string, N: number, format: AnswerFormat): numbe
 }
 
 /**
- * How likely the next character is when all numbers below N are equally likely: of what begins with `said`, the share that goes
- * on with `next`. `''` is the end of the answer.
+ * Probability of the next character when all numbers below N are equally likely: among the answers that begin with
+ * `said`, the share that continues with `next`. `''` is the end of the answer.
  */
 export function nextShare(said: string, next: string, N: number, format: AnswerFormat): number {
   const from = countBeginning(said, N, format);
@@ -42,7 +42,7 @@ export function nextShare(said: string, next: string, N: number, format: AnswerF
   return from === 0 ? 0 : to / from;
 }
 
-/** How many numbers below N are written with these digits first. */
+/** Number of answers below N that begin with these digits. */
 function countBeginning(said: string, N: number, format: AnswerFormat): number {
   if (said === '') return N;
   const width = answerWidth(N);
@@ -54,7 +54,7 @@ function countBeginning(said: string, N: number, format: AnswerFormat): number {
   const open = width - said.length;
   if (open < 0) return 0;
   if (format !== 'decimal') return within(open);
-  // No number but 0 itself is written with a 0 first.
+  // Only the number 0 itself begins with a 0.
   if (said.startsWith('0')) return said === '0' ? 1 : 0;
   return Array.from({ length: open + 1 }, (_, digits) => within(digits)).reduce((sum, count) => sum + count, 0);
 }
@@ -63,14 +63,17 @@ function plain(said: string, format: AnswerFormat): string {
   return format === 'gray' ? plainOf(said) : said;
 }
 
-/** The reflected decimal Gray code: after an odd digit the next one counts down. Ten is even, so no digit further up matters. */
+/**
+ * The reflected decimal Gray code: after an odd digit the next one counts down. Since ten is even, only the digit
+ * before decides.
+ */
 function grayOf(digits: string): string {
   return [...digits].map((digit, at) => reflected(digit, digits[at - 1])).join('');
 }
 
 function plainOf(gray: string): string {
   let digits = '';
-  // What is no digit stays, for the parser to refuse.
+  // Other characters stay as they are; the parser then refuses the answer.
   for (const digit of gray) digits += /[0-9]/.test(digit) ? reflected(digit, digits.at(-1)) : digit;
   return digits;
 }

@@ -10,9 +10,9 @@ import { bitsExample, numberExample } from './uniform-answers.js';
 export type Calibrated = { readonly example: Example; readonly targets: readonly number[] };
 
 /**
- * Numbers below N to be made equally likely: a quarter of them any, a quarter of a random length and only then of a random value,
- * a quarter as near to the upper end as those are to the lower, and a quarter about where answers cannot become longer (102 and
- * 103 below 1024). What few answers begin with is so not forgotten among the rest.
+ * Numbers below N to be made equally likely: a quarter of them uniform, a quarter of a random length and then of a
+ * random value, a quarter mirrored to the upper end, and a quarter about the values where answers cannot become longer
+ * (102 and 103 below 1024). So prefixes that few answers have are trained as well.
  */
 export function numbersToCalibrate(N: number, count: number, random: Rng, format: AnswerFormat): Calibrated[] {
   return Array.from({ length: count }, (_, index) => {
@@ -29,7 +29,7 @@ export function bitsToCalibrate(N: number, random: Rng): Calibrated {
   return { example: bitsExample(N, bits), targets: bits.flatMap(() => [-Math.LN2, 0]).concat(0) };
 }
 
-/** Of each digit, of the end and of what the format puts behind it, which is certain. */
+/** Targets of each digit, of the end, and of the format's tail, which is certain. */
 function numberTargets(value: number, N: number, format: AnswerFormat): number[] {
   const written = writeAnswer(value, N, format);
   const digits = [...written].map((digit, at) => Math.log(nextShare(written.slice(0, at), digit, N, format)));
@@ -37,10 +37,10 @@ function numberTargets(value: number, N: number, format: AnswerFormat): number[]
 }
 
 /**
- * Adds the gradient of how far the log-probabilities are from their targets: the mean over the tokens of the Huber loss, in nats.
+ * Adds the gradient of the Huber loss between log-probabilities and their targets, in nats: the mean over the tokens.
  *
- * The cross-entropy of sampled answers has its minimum at the same place, but hardly pulls there: an answer that one in a thousand
- * gives is in one gradient of a thousand. Here an answer counts as much as any other whenever it is asked for.
+ * The cross-entropy of sampled answers has its minimum at the same place, but hardly pulls there: an answer of
+ * probability 1/1000 is in one gradient of a thousand. Here every drawn answer counts equally.
  */
 export async function calibrate(service: TrainingService, answers: readonly Calibrated[]): Promise<number> {
   const learnt = answers.reduce((sum, { targets }) => sum + targets.length, 0);
@@ -48,7 +48,7 @@ export async function calibrate(service: TrainingService, answers: readonly Cali
   return loss;
 }
 
-/** Targets stand at the tokens that the model says; the others do not count. */
+/** Only the model's own tokens have targets; the others have weight 0. */
 function datumOf({ example: { tokens, weights }, targets }: Calibrated): Datum {
   const start = weights.indexOf(1);
   const said = weights.subarray(start);

@@ -5,7 +5,7 @@ import { dialogue } from './games.js';
 import { type Message, singleStepPrompt } from './prompts.js';
 import { secretBits } from './secret.js';
 
-/** A line of the file: a conversation with a legal answer. */
+/** A line of the file: a conversation with a valid answer. */
 type FormatRecord = {
   readonly split: 'train';
   readonly metadata: { readonly N: number; secret?: number; secret_bits?: string; num_bits?: number };
@@ -15,7 +15,7 @@ type FormatRecord = {
 export type FormatData = {
   readonly kind: 'single_step' | 'multi_step';
   readonly sizes: readonly number[];
-  /** Of each N, at least. */
+  /** Minimum number of examples for each N. */
   readonly minExamples: number;
   readonly examplesPerValue: number;
   /** 0 … 2³²−1. */
@@ -26,14 +26,14 @@ export type FormatData = {
 /** Name of the file that the source system writes into the run directory. */
 export const formatFile = { single_step: 'format_train.jsonl', multi_step: 'format_train_multi_step.jsonl' } as const;
 
-/** How many examples there are of N: every value at least `examplesPerValue` times. */
+/** Number of examples for N: every value at least `examplesPerValue` times. */
 export function formatCount(N: number, { minExamples, examplesPerValue }: FormatData): number {
   return Math.max(minExamples, examplesPerValue * N);
 }
 
 /**
- * The examples of the source system's format warm-up, in its order: for each N the values 0 … N−1 over and over up to the count,
- * shuffled by Python's `random.Random(seed)`, which goes on from N to N.
+ * The examples of the source system's format warm-up, in its order: for each N the values 0 … N−1 over and over up to
+ * the count, shuffled by Python's `random.Random(seed)`, whose state carries over from N to N.
  */
 export function formatRecords(data: FormatData): FormatRecord[] {
   const random = pythonRandom(data.seed);

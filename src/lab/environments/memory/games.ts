@@ -13,12 +13,12 @@ import { bitsValue, secretBits } from './secret.js';
 
 export type KnownSolution = Solution & { readonly bits: number };
 
-/** It has one task, which asks for the secret, and the same answer is always right. */
+/** A memory game has one task, which asks for the secret, and always the same right answer. */
 export type Game = Environment & {
   readonly kind: 'single_step' | 'multi_step';
   task(): Task;
   solution(): KnownSolution;
-  /** The integer that these turns of an episode give; null when they give none. */
+  /** The integer in these turns of an episode; null when they contain none. */
   reading(turns: readonly Pick<Turn, 'tokens'>[]): number | null;
 };
 
@@ -26,7 +26,7 @@ export function isGame(environment: Environment): environment is Game {
   return 'reading' in environment;
 }
 
-/** What both games are made of. */
+/** Options of both games. */
 type GameSetup = {
   readonly N: number;
   readonly secret: number;
@@ -34,11 +34,11 @@ type GameSetup = {
   readonly prefix: readonly Message[];
   /** How a number is written (single-step); `decimal` when left out. */
   readonly format?: AnswerFormat;
-  /** Whether a number is taken from among other words, as by the first version of memory-rl; only of `decimal`. */
+  /** Whether a number is accepted among other words, as by the first version of memory-rl; only for `decimal`. */
   readonly lenient?: boolean;
 };
 
-/** One question, one number, one reward. */
+/** One question, one answer, one reward. */
 export function singleStepGame(setup: GameSetup, rule: RewardRule): Game {
   const { N, secret, format = 'decimal' } = setup;
   const guessIn = (text: string) =>
@@ -48,7 +48,7 @@ export function singleStepGame(setup: GameSetup, rule: RewardRule): Game {
   const answer: Message = { role: 'assistant', content: writeAnswer(secret, N, format) };
   const { tokens, weights } = supervisedExample([...messages, answer], 'last assistant message');
   const answerWeights = weights.slice();
-  // The tail is the renderer's, not the answer's.
+  // The tail belongs to the renderer, and is not part of the answer.
   answerWeights[answerWeights.length - 1] = 0;
   return {
     kind: 'single_step',
@@ -118,7 +118,7 @@ function asking(prompt: Int32Array, solution: KnownSolution) {
   };
 }
 
-/** An answer that was cut off is ended for the model, as the renderer would write it. */
+/** Ends an answer that was cut off, as the renderer would write it. */
 function request({ ended }: Turn, next: readonly number[]): Int32Array {
   return Int32Array.from(ended === 'stop' ? next : [endingId, ...next]);
 }
@@ -141,7 +141,7 @@ function bitsSolution(N: number, bits: readonly number[], prefix: readonly Messa
   return { tokens, weights, answerWeights, bits: signalBits(N) };
 }
 
-/** The keys that say which game is played. */
+/** The keys that choose the game. */
 type GameConfig = {
   readonly env_type: 'single_step' | 'multi_step';
   readonly N: number;
@@ -154,7 +154,7 @@ type GameConfig = {
   readonly answer_parsing: 'strict' | 'lenient';
 };
 
-/** @throws UserError when the secret is not below N, or the reward cannot be given. */
+/** @throws UserError when the secret is not below N, or the settings of the reward are invalid. */
 export function buildGame(config: GameConfig): Game {
   const { env_type: kind, N } = config;
   const secret = secretOf(config);
@@ -170,7 +170,7 @@ export function buildGame(config: GameConfig): Game {
   return kind === 'multi_step' ? multiStepGame(setup) : singleStepGame(setup, rewardRule(config));
 }
 
-/** The secret of a run: the one that is set, or the one that NumPy would draw. @throws UserError when it is not below N. */
+/** The secret of a run: the one set, or the one that NumPy would draw. @throws UserError when it is not below N. */
 export function secretOf(config: Pick<GameConfig, 'N' | 'fixed_secret' | 'dataset_seed'>): number {
   const { N } = config;
   if (config.fixed_secret === null && N > 2 ** 32) {

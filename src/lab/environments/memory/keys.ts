@@ -1,4 +1,4 @@
-/** What the memory games can be told. */
+/** Keys of the memory games. */
 import { key } from '../../config/key.js';
 import { bool, int, oneOf, orNone } from '../../config/value-type.js';
 import { answerFormats } from './answer-format.js';

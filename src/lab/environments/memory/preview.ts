@@ -5,7 +5,7 @@ import { response } from '../../text/role-colon.js';
 import type { AnswerFormat } from './answer-format.js';
 import { multiStepGame, singleStepGame, type Game } from './games.js';
 
-/** How answers are sampled for a look at them. `count`: of each N. */
+/** Sampling settings of the preview. `count`: samples of each N. */
 type Preview = {
   readonly kind: 'single_step' | 'multi_step';
   readonly format: AnswerFormat;
@@ -15,7 +15,7 @@ type Preview = {
   readonly seed: number;
 };
 
-/** A line on what a warmed-up model answers when it is asked for a number below N, or for its bits. */
+/** A line about a warmed-up model's answers for a number below N, or for its bits. */
 export async function previewLine(service: Player['service'], N: number, preview: Preview): Promise<string> {
   const random = rng(preview.seed, `preview/${N}`);
   const line = preview.kind === 'single_step' ? numbersLine : bitsLine;

@@ -8,7 +8,7 @@ export function singleStepPrompt(N: number): Message {
   return { role: 'user', content: `${rules}\nWhat is the secret number?` };
 }
 
-/** What the model is told once before it is asked for the bits. */
+/** The system message before the first request for a bit. */
 export function multiStepSystem(N: number): Message {
   const content = `You are playing a bit-by-bit memorization game. The secret number is between 0 and ${N - 1} and uses ${bitLength(N)} bits. Output exactly one bit (0 or 1) per response with no punctuation.`;
   return { role: 'system', content };

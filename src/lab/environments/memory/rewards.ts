@@ -7,13 +7,13 @@ import type { AdvantageEstimator } from '../../advantages/advantages.js';
 export const rewardTypes = ['binary', 'log_distance', 'binned_log_distance'] as const;
 export type RewardType = (typeof rewardTypes)[number];
 
-/** How a guess is paid. `bins` at least 2. */
+/** Rule of a guess's reward. `bins`: at least 2. */
 export type RewardRule =
   | { readonly type: 'binary' }
   | { readonly type: 'log_distance' }
   | { readonly type: 'binned_log_distance'; readonly bins: number };
 
-/** The rule that the keys say. @throws UserError when the number of bins does not fit its type. */
+/** The rule that the keys set. @throws UserError when the number of bins does not fit its type. */
 export function rewardRule(config: {
   readonly reward_type: RewardType;
   readonly reward_bins: number | null;
@@ -32,9 +32,9 @@ export function rewardRule(config: {
 type GuessScore = { readonly reward: number; readonly correct: boolean; readonly distance: number };
 
 /**
- * What a guess earns: in [0, 1].
+ * The reward of a guess, in [0, 1].
  *
- * @param guess null when the response holds none; it counts as the largest distance, and earns nothing.
+ * @param guess null when the response contains none; it counts as the largest distance, and its reward is 0.
  */
 export function scoreGuess(guess: number | null, secret: number, N: number, rule: RewardRule): GuessScore {
   const distance = guess === null ? N - 1 : Math.abs(guess - secret);
@@ -48,7 +48,7 @@ function reward(distance: number, N: number, rule: RewardRule): number {
   return rewardLevel(distance, N, rule.bins) / (rule.bins - 1);
 }
 
-/** Constants to draw beside the curves; NaN where the source system gives none (a continuous reward). */
+/** Constants to draw beside the curves; NaN where the source system has none (a continuous reward). */
 type Theory = {
   readonly 'theory/signal_bits': number;
   readonly 'theory/channel_bits_per_episode': number;
@@ -59,8 +59,8 @@ export function singleStepTheory(N: number, rule: RewardRule): Theory {
 }
 
 /**
- * The dense channel is k bits by the source system's reckoning. That holds if each bit gets its own credit; a learner
- * that is told only the sum of the k rewards can get log2(k + 1) of them.
+ * The source system takes the capacity of the multi-step channel as k bits. That holds if each bit gets its own
+ * credit; a learner that sees only the sum of the k rewards can get log2(k + 1) bits of them.
  */
 export function multiStepTheory(
   N: number,
@@ -78,7 +78,7 @@ function channelBits(rule: RewardRule, N: number): number {
   return rule.type === 'log_distance' ? Number.NaN : ceilingOf(conditionOfRule(rule), N).bits;
 }
 
-/** How the learner is told about the secret by this rule. */
+/** The condition of a reference learner with this rule. */
 export function conditionOfRule(rule: RewardRule): Exclude<Condition, { kind: 'dense' | 'sft' }> {
   if (rule.type === 'log_distance') return { kind: 'log-distance' };
   return rule.type === 'binary' ? { kind: 'binary' } : { kind: 'binned', bins: rule.bins };

@@ -6,7 +6,7 @@ import type { Rng } from '../../rng.js';
 import { supervisedExample, type Example } from '../../text/role-colon.js';
 
 /**
- * Answers to the single-step question, uniform over [0, N): one from each of `count` equal stretches, so that a batch
+ * Answers to the single-step question, uniform over [0, N): one from each of `count` equal intervals, so that a batch
  * shows each leading digit as often as it should and the gradient is far less noisy than with independent draws.
  */
 export function uniformNumbers(N: number, count: number, random: Rng, format: AnswerFormat = 'decimal'): Example[] {

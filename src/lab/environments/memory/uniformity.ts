@@ -12,18 +12,18 @@ import type { TrainingService } from '../../service/service.js';
 
 type Forward = Pick<TrainingService, 'forward'>;
 
-/** How even the answers to one question are. */
+/** Evenness of the answers to one question. */
 export type Uniformity = {
   readonly N: number;
-  /** Probability that an answer is a number below N (all bits legal), written without leading zeros, and ended. */
+  /** Probability that an answer is a number below N (all bits valid), written without leading zeros, and ended. */
   readonly validRate: number;
   /** Entropy of the answer given that it is valid, over log2 N; 1 when uniform. */
   readonly entropyRatio: number;
-  /** Bits known of each secret looked at. Near 0 when the model favours none. */
+  /** Bits known of each secret measured. Near 0 when the model favours none. */
   readonly bitsBySecret: ReadonlyMap<number, number>;
 };
 
-/** Exact: the probability of every number below N. */
+/** Exact, from the probability of every number below N. */
 export async function numberUniformity(
   service: Forward,
   N: number,
@@ -62,7 +62,7 @@ export async function bitUniformity(engine: Engine, N: number, secrets: readonly
   return { N, validRate: mean(valid), entropyRatio: entropy / k, bitsBySecret };
 }
 
-/** Of answers with these log-probabilities (natural): the probability that it is one of them, and the entropy given that, bits. */
+/** For answers with these log-probabilities (natural): their total probability, and the entropy among them, in bits. */
 export function spreadOf(logprobs: readonly number[]): { readonly valid: number; readonly entropy: number } {
   const probabilities = logprobs.map(Math.exp);
   const valid = probabilities.reduce((sum, p) => sum + p, 0);
@@ -70,7 +70,7 @@ export function spreadOf(logprobs: readonly number[]): { readonly valid: number;
   return { valid, entropy };
 }
 
-/** Natural log of the probability of each answer below N, its end included and the tail not. */
+/** Natural log of the probability of each answer below N, including its end but not the tail. */
 export async function numberLogprobs(service: Forward, N: number, format: AnswerFormat): Promise<number[]> {
   const atOnce = 512;
   const found: number[] = [];
@@ -97,7 +97,7 @@ function chooseSecrets(N: number, named: readonly number[]): number[] {
   return [...chosen].slice(0, Math.max(most, named.length));
 }
 
-/** What follows the true bit at `position`: the bit itself, its end, the next request. */
+/** Tokens of a turn with the true bit at `position`: the bit, its end, and the next request. */
 function nextTurn(N: number, said: readonly number[], position: number): number[] {
   return [memoryTokenizer.id(String(said[position])), endingId, ...continuationPrompt(bitRequest(N, position + 1))];
 }
@@ -115,12 +115,12 @@ function mean(values: Float64Array): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** How far from zero the bits known of any secret may be. */
+/** Maximum distance from zero of the bits known of any secret. */
 const tolerance = 1.5;
 const leastEntropyRatio = 0.97;
 const leastValidRate = 0.99;
 
-/** What is wrong with a warmed-up model for one N, in words; empty when it may be used. */
+/** Faults of a warmed-up model for one N, in words; empty when it may be used. */
 export function unevenness(
   { N, validRate, entropyRatio, bitsBySecret }: Uniformity,
   named: readonly number[],

@@ -9,7 +9,7 @@ import { bitsExample, numberExample, uniformBits, uniformNumbers } from './unifo
 
 type Kind = 'single_step' | 'multi_step';
 
-/** The keys that say what is learnt from. */
+/** The keys that choose the examples. */
 type WarmupConfig = {
   readonly env_type: Kind;
   readonly n_values: readonly number[];
@@ -24,16 +24,19 @@ type WarmupConfig = {
   readonly data_seed: number;
 };
 
-/** What a warm-up learns from, step by step. */
+/** The examples of a warm-up, step by step. */
 export type Answers = {
   readonly steps: number;
-  /** @param random Of answers that are drawn; those of a file do not need it. */
+  /** @param random The stream for answers that are drawn; examples of a file do not use it. */
   readonly at: (step: number, random: Rng) => Example[];
-  /** The file that the examples are from, to be kept with the run: its name, its text, and what it holds; null: there is none. */
+  /**
+   * The file of the examples, to be kept with the run: its name, its text, and lines about it; null when there is
+   * none.
+   */
   readonly file: { readonly name: string; readonly text: string; readonly lines: readonly string[] } | null;
 };
 
-/** @param steps, batchSize, lessons As settled for a warm-up whose answers are drawn. */
+/** @param steps, batchSize, lessons As resolved for a warm-up whose answers are drawn. */
 export function drawnAnswers(
   { env_type: kind, n_values: sizes, lesson_steps: lessonSteps, seed, answer_format: format }: WarmupConfig,
   { steps, batchSize, lessons }: { readonly steps: number; readonly batchSize: number; readonly lessons: number },
@@ -43,7 +46,7 @@ export function drawnAnswers(
   const at = (step: number, random: Rng): Example[] => {
     if (step < lessons) {
       const passing = Math.floor(step / lessonSteps);
-      // Dense conversations are long: there the sizes take turns.
+      // Multi-step conversations are long: there the sizes alternate.
       const taught = kind === 'single_step' ? sizes : [sizes[passing % sizes.length]!];
       return taught.map((N) => lesson(kind, N, `${seed}/${passing}`, format));
     }
@@ -55,10 +58,10 @@ export function drawnAnswers(
 }
 
 /**
- * The source system's way: a file with every answer the same number of times, gone through in another order in each epoch; what
- * does not fill a batch is left out.
+ * The source system's way: a file with every answer the same number of times, shuffled anew in each epoch; an
+ * incomplete last batch is left out.
  *
- * @throws UserError when the file has less than one batch, or `n_batches` would say how long.
+ * @throws UserError when the file has less than one batch, or when `n_batches` is set.
  */
 export function answersOfFile(config: WarmupConfig, batchSize: number): Answers {
   if (config.n_batches !== null) {
@@ -101,12 +104,12 @@ function formatDataOf(config: WarmupConfig): FormatData {
 }
 
 /**
- * A passing secret, and how it is said. A warm-up begins with lessons: one secret after another is learnt and given up
- * for the next. Nothing of them is left after the uniform answers that follow, but the model has become one in which a
- * fact can be learnt: in the dense game, one that tells bit 3 from bit 7. A model warmed up on uniform answers alone has
- * no reason to, and then learns its bits together or not at all.
+ * A curriculum task: a temporary secret, and its right answer. A warm-up begins with such tasks: one secret after
+ * another is learnt and replaced by the next. Nothing of them is left after the uniform answers that follow, but the
+ * model has become one in which a fact can be learnt: in the multi-step environment, one that tells bit 3 from bit 7.
+ * A model warmed up on uniform answers alone has no reason to, and then learns its bits together or not at all.
  *
- * @param name The same secret for the same name and N.
+ * @param name The same name and N give the same secret.
  */
 export function lesson(kind: Kind, N: number, name: string, format: AnswerFormat = 'decimal'): Example {
   const random = rng(N, `lesson/${name}`);

@@ -1,8 +1,9 @@
 /**
- * A corpus of children's stories without a file: a grammar writes story after story, each decided by seed, split and index.
+ * A corpus of children's stories without a file: a grammar writes story after story, each decided by seed, split and
+ * index.
  *
- * For checks of language models where nothing can be fetched: some 550 words, one feeling that goes wrong and one that
- * comes right, sentences of 2 to 17 tokens. Nothing of it is from a text of others.
+ * For checks of language models where nothing can be downloaded: some 550 words, one feeling that goes wrong and one
+ * that comes right, sentences of 2 to 17 tokens. None of it is from other texts.
  */
 import { rng, type Rng } from '../../rng.js';
 import { openings } from './openings.js';
@@ -26,18 +27,21 @@ import {
   weathers,
 } from './words.js';
 
-/** Stories to learn from, and others to measure on; of different streams. */
+/** Stories for training, and stories for evaluation; their random streams differ. */
 export type Split = 'train' | 'test';
 
-/** Sentences of a story, counted by their ends. Some beats are two, and speech ends within a sentence. */
+/** Maximum number of sentences, counted by their ends. Some beats have two, and speech ends within a sentence. */
 const mostSentences = 10;
 
-/** The stories of a split one after the other, without end. */
+/** Endless stories of a split, in order. */
 export function* stories(seed: number, split: Split): Generator<string> {
   for (let index = 0; ; index++) yield story(seed, split, index);
 }
 
-/** The story of this number. The test split shares no stream with the others; that no story is in both is by chance alone. */
+/**
+ * The story of this index. The test split shares no stream with the training split; the same story may still occur in
+ * both by chance.
+ */
 export function story(seed: number, split: Split, index: number): string {
   const random = rng(seed, `story/${split}/${index}`);
   const cast = castOf(random);
@@ -48,7 +52,7 @@ export function story(seed: number, split: Split, index: number): string {
     { told: endings, may: true },
   ];
   const told = beats.map((beat) => ({ beat, text: expand(pick(beat.told, random), cast, random) }));
-  // One number a beat, told or not.
+  // Draws one number per beat, whether or not the beat is told.
   const wanted = told.filter(({ beat }) => random.next() < 0.55 || beat.may !== true);
   return shortened(wanted).join(' ');
 }
@@ -58,7 +62,7 @@ export function templates(): readonly string[] {
   return [...openings, ...asides, ...endings, ...plots.flat().flatMap(({ told }) => told)];
 }
 
-/** Without the last of the beats that may be left out, as long as there are too many sentences. */
+/** Drops the last optional beats while there are too many sentences. */
 function shortened(told: readonly { readonly beat: Beat; readonly text: string }[]): string[] {
   const kept = [...told];
   while (kept.reduce((sum, { text }) => sum + text.match(/[.?!]/g)!.length, 0) > mostSentences) {
@@ -69,7 +73,7 @@ function shortened(told: readonly { readonly beat: Beat; readonly text: string }
   return kept.map(({ text }) => text);
 }
 
-/** Who and what a story is about: the slots that stay what they are throughout it. */
+/** Characters and things of a story: the slots that keep their value throughout it. */
 type Cast = Readonly<Record<string, string>>;
 
 function castOf(random: Rng): Cast {
@@ -95,7 +99,7 @@ const male = { he: 'he', him: 'him', his: 'his' };
 
 type Person = { readonly name: string; readonly kind: string; readonly female: boolean };
 
-/** @param taken A name that is not given again. */
+/** @param taken A name that is already in use. */
 function personOf(random: Rng, taken: string): Person {
   const female = random.next() < 0.5;
   const animal = random.next() < 0.3;
@@ -107,7 +111,7 @@ function personOf(random: Rng, taken: string): Person {
   return { name, kind: animal ? pick(kinds, random) : female ? 'girl' : 'boy', female };
 }
 
-/** A template with its choices made and its slots filled, beginning with a capital letter. */
+/** Makes the template's choices, fills its slots, and capitalizes the result. */
 function expand(template: string, cast: Cast, random: Rng): string {
   const chosen = template.replace(/\(([^)]*)\)/g, (_, choices: string) => pick(choices.split('|'), random));
   const filled = chosen.replace(/\{([\w-]+)\}/g, (_, slot: string) => {
@@ -122,7 +126,7 @@ function unknown(slot: string): never {
   throw new Error(`no word list for {${slot}}`);
 }
 
-/** The first letter of a text that may begin with a quotation mark. */
+/** Capitalizes the first letter of a text, also after a quotation mark. */
 function capital(text: string): string {
   return text.replace(/^"?[a-z]/, (start) => start.toUpperCase());
 }

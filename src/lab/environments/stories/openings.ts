@@ -1,8 +1,8 @@
 /**
- * First sentences of the generated stories, before anything of a plot is said.
+ * First sentences of the generated stories, before the plot.
  *
- * Their first eight tokens are what models are prompted with, so they differ early: in the time, the name, the kind of
- * hero and the way they say it.
+ * Models are prompted with their first eight tokens, so they differ early: in the time, the name, the kind of hero and
+ * the phrasing.
  */
 export const openings: readonly string[] = [
   'One {weather} {part}, {hero} {walked} {to} with {a-thing}.',

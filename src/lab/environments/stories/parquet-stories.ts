@@ -9,10 +9,11 @@ import { makeDirectory } from '../../run/make-directory.js';
 const columns = ['story', 'text'];
 
 /**
- * The path of the same stories as JSON lines where they lie in a `.parquet` file, as data sets are kept on the Hugging Face Hub; any other
- * path as it is. The lines are written once, into the folder for temporary files: stories are read a few at a time and not waited for.
+ * Converts stories of a `.parquet` file, the format of the Hugging Face Hub, to JSON lines and returns their path;
+ * returns any other path as it is. The lines are written once, into the folder for temporary files, since stories are
+ * read synchronously, a few at a time.
  *
- * @throws UserError when the file is none, or has no column of stories.
+ * @throws UserError when the file is not parquet, or has no column of stories.
  */
 export async function readableStories(path: string | null): Promise<string | null> {
   if (path === null || !path.toLowerCase().endsWith('.parquet')) return path;
@@ -26,7 +27,7 @@ export async function readableStories(path: string | null): Promise<string | nul
   const lines = join(folder, `${name}.jsonl`);
   if (existsSync(lines)) return lines;
   makeDirectory(folder, 'TMPDIR');
-  // Runs that start together do not write into one file.
+  // Each process writes its own draft, since runs may start together.
   const draft = `${lines}.${pid}`;
   try {
     await writeLines(path, draft);

@@ -1,6 +1,6 @@
 /**
- * What happens in the generated stories, as a text: `#` begins a plot, `-` a beat of it, `?` a beat that may be left out. The line of a
- * beat and the indented lines below it are the sentences of which one is told.
+ * Plots of the generated stories, as a text: `#` begins a plot, `-` a beat of it, `?` an optional beat. The line of a
+ * beat and the indented lines below it are alternative sentences; one of them is told.
  *
  * `{slots}` are filled from the story's cast, or drawn from `lists` in `words.ts`; `(a|b)` is one or the other.
  */
@@ -275,7 +275,7 @@ const written = `
   {hero} was proud of the cake.
 `;
 
-/** One of these is told, or two short sentences together. `may`: the beat may be left out. */
+/** Alternatives of a beat: one is told, or two short sentences together. `may`: the beat is optional. */
 export type Beat = { readonly may?: boolean; readonly told: readonly string[] };
 
 export const plots: readonly (readonly Beat[])[] = written
@@ -293,7 +293,7 @@ function beatOf(lines: string): Beat {
   return lines.startsWith('?') ? { may: true, told } : { told };
 }
 
-/** What may be said between the opening and the plot. */
+/** Optional sentences between the opening and the plot. */
 export const asides: readonly string[] = [
   'The air was {weather}, and a {creature} sang.',
   'The sky was (blue|gray|golden|white).',
@@ -307,7 +307,7 @@ export const asides: readonly string[] = [
   '{friend}, who was the best friend of {hero}, came too.',
 ];
 
-/** How stories end. */
+/** Last sentences of stories. */
 export const endings: readonly string[] = [
   'From that day on, {hero} and {friend} were best friends.',
   'That {part}, {hero} learned about {virtue}.',

@@ -6,7 +6,7 @@ import { storiesFrom } from './story-source.js';
 
 const ended: Response = { reward: { total: 0 }, next: null };
 
-/** Beginnings of stories to be continued. What that earns is for others to say. */
+/** Beginnings of stories to be continued. Their rewards are added by `rewardedBy`. */
 export function storyEnvironment(tokenizer: Tokenizer, beginnings: readonly string[]): Environment {
   const tasks = beginnings.map((text, index) => storyTask(`story-${index}`, text, tokenizer));
   return {
@@ -19,12 +19,12 @@ export function storyEnvironment(tokenizer: Tokenizer, beginnings: readonly stri
   };
 }
 
-/** Never with an end after its tokens: the model would take it for a finished story. */
+/** Encodes without an end token, which would mark the story as finished. */
 function storyTask(id: string, text: string, tokenizer: Tokenizer): Task {
   return { id, text, prompt: Int32Array.from(tokenizer.encode(text)) };
 }
 
-/** Where beginnings of stories are from. */
+/** Source of beginnings of stories. */
 type Source = {
   readonly data: string | null;
   readonly seed: number;
@@ -32,7 +32,7 @@ type Source = {
   readonly dropShort: boolean;
 };
 
-/** Different beginnings of so many tokens. @throws UserError when the stories do not give so many. */
+/** Different beginnings of `length` tokens. @throws UserError when the stories do not yield enough. */
 export function beginningsOf(
   { data, seed, length, dropShort }: Source,
   split: Split,

@@ -5,26 +5,26 @@ import type { Tokenizer } from '../../text/tokenizer.js';
 import { story, type Split } from './corpus.js';
 import { storiesFrom } from './story-source.js';
 
-/** How stories become sequences. */
+/** Options for turning stories into sequences. */
 type Rows = { readonly tokenizer: Tokenizer; readonly end: number; readonly context: number };
 
 /**
- * A story as one sequence: its tokens and the one that ends it, cut to the context. All but the first token are learnt, as
- * the first has nothing before it.
+ * A story as one sequence: its tokens and the end token, cut to the context. All tokens but the first are trained; the
+ * first has nothing before it.
  */
 export function storyExample(text: string, { tokenizer, end, context }: Rows): Example {
   const tokens = Int32Array.from([...tokenizer.encode(text), end].slice(0, context));
   return { tokens, weights: Uint8Array.from(tokens, (_, at) => (at === 0 ? 0 : 1)) };
 }
 
-/** What a batch of a step is made from. `stories`: of all steps together. */
+/** Source of a step's batch. `stories`: number of stories of all steps together. */
 type Wanted = { readonly path: string | null; readonly seed: number; readonly size: number; readonly stories: number };
 
 /**
- * The examples of any step. The grammar has a new story for each; a file's come in its order and, once it is used up, in an
- * order of each pass's own. No step depends on how many there will be.
+ * The examples of any step. The grammar has a new story for each; a file's come in its order and, once it is used up,
+ * shuffled anew in each pass. No step depends on the number of steps.
  *
- * @throws UserError when the file holds no story to learn from.
+ * @throws UserError when the file has no story to train on.
  */
 export function storyBatches(wanted: Wanted, rows: Rows): (step: number) => Example[] {
   const { path, seed, size } = wanted;
@@ -36,7 +36,7 @@ export function storyBatches(wanted: Wanted, rows: Rows): (step: number) => Exam
   }
 }
 
-/** The first stories of a split, to measure on. @throws UserError when there are none. */
+/** The first stories of a split, for evaluation. @throws UserError when there are none. */
 export function firstExamples(
   { path, seed, count, split }: { path: string | null; seed: number; count: number; split: Split },
   rows: Rows,
@@ -66,7 +66,7 @@ function examplesOf(
   const examples: Example[] = [];
   for (const text of storiesFrom(path, split, seed)) {
     const example = storyExample(text, rows);
-    // One that is its end alone, or a token that the context cuts, teaches nothing.
+    // A story with nothing but its end, or cut to one token by the context, has nothing to train on.
     if (example.tokens.length > 1) examples.push(example);
     if (examples.length >= count) return examples;
   }

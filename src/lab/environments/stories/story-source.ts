@@ -1,9 +1,9 @@
 /**
- * Where stories come from: the grammar, or a person's file, of which no more is read than is asked for.
+ * Sources of stories: the grammar, or a user's file, of which no more is read than needed.
  *
- * A `.jsonl` file has an object with `story` or `text` in each line. In a `.txt` file stories lie one a line, in blocks
- * between blank lines, or between lines that say `<|endoftext|>`: its first 64 KiB tell which. A folder has one of these for
- * each split, `train.txt` and `test.txt`; of a single file a hash sends one story in twenty to the test split.
+ * A `.jsonl` file has an object with `story` or `text` in each line. In a `.txt` file stories lie one a line, in
+ * blocks between blank lines, or between lines of `<|endoftext|>`: its first 64 KiB tell which. A folder has one file
+ * for each split, `train.txt` and `test.txt`; of a single file a hash sends one story in twenty to the test split.
  */
 import { existsSync, statSync } from 'node:fs';
 import { extname, join } from 'node:path';
@@ -15,12 +15,12 @@ import { stories, type Split } from './corpus.js';
 
 const chunkBytes = 2 ** 20;
 const sampledBytes = 2 ** 16;
-/** Some hundred thousand words: no story, but a file of another kind. */
+/** Some hundred thousand words: a longer text is no story, but a file of another kind. */
 const longestStory = 2 ** 20;
 const testShare = 0.05;
 const divider = '<|endoftext|>';
 
-/** How stories lie in a file. */
+/** Layout of stories in a file. */
 type Layout = 'lines' | 'blocks' | 'divided' | 'objects';
 const layoutWords: Readonly<Record<Layout, string>> = {
   lines: 'one story a line',
@@ -30,11 +30,11 @@ const layoutWords: Readonly<Record<Layout, string>> = {
 };
 
 /**
- * The stories of a split in the order of the file, cleaned; endless from the grammar.
+ * The stories of a split in the order of the file, cleaned; endless for the grammar.
  *
  * @param path null for the grammar.
- * @param seed Of the grammar's stories.
- * @throws UserError while they are read, when the file holds something else, or nothing of this split.
+ * @param seed Seed of the grammar's stories.
+ * @throws UserError while they are read, when the file is of another kind, or has no story of this split.
  */
 export function* storiesFrom(path: string | null, split: Split, seed: number): Generator<string> {
   if (path === null) {
@@ -56,7 +56,7 @@ export function* storiesFrom(path: string | null, split: Split, seed: number): G
   );
 }
 
-/** In words: where the stories are from, and how a file is read. @throws UserError as `storiesFrom`. */
+/** Describes in words where the stories are from, and how a file is read. @throws UserError as `storiesFrom`. */
 export function sourceText(path: string | null): string {
   if (path === null) return 'stories from the grammar';
   const { file, ownSplit } = placeOf(path, 'train');
@@ -64,7 +64,7 @@ export function sourceText(path: string | null): string {
   return `${file}: ${layoutWords[layoutOf(file)]}, ${rule}`;
 }
 
-/** The lengths of the files that both splits are read from, so that a change is noticed; none for the grammar. */
+/** The lengths of the files of both splits, to detect a change; empty for the grammar. */
 export function sourceBytes(path: string | null): number[] {
   if (path === null) return [];
   const files = new Set((['train', 'test'] as const).map((split) => placeOf(path, split).file));
@@ -72,8 +72,8 @@ export function sourceBytes(path: string | null): number[] {
 }
 
 /**
- * A text as the corpus of SimpleStories was cleaned: plain quotation marks, hyphens and dots, letters without accents,
- * nothing that is not ASCII, single spaces.
+ * Cleans a text as the corpus of SimpleStories was cleaned: plain quotation marks, hyphens and dots, letters without
+ * accents, nothing that is not ASCII, single spaces.
  */
 export function cleaned(text: string): string {
   return text
@@ -86,7 +86,7 @@ export function cleaned(text: string): string {
     .trim();
 }
 
-/** By the story alone, so that none changes sides with the seed or the order. */
+/** Depends on the story alone, so that no story changes sides with the seed or the order. */
 function isTest(story: string): boolean {
   return rng(0, `split/${story}`).next() < testShare;
 }
@@ -124,7 +124,7 @@ function* textsOf(file: string): Generator<string> {
   yield block;
 }
 
-/** @throws UserError when the name says no layout, or the beginning is no text. */
+/** @throws UserError when the layout cannot be told from the name, or the beginning is not text. */
 function layoutOf(file: string): Layout {
   const extension = extname(file).toLowerCase();
   if (extension === '.jsonl') return 'objects';
@@ -137,7 +137,7 @@ function layoutOf(file: string): Layout {
   throw notStories(file, 'it is empty');
 }
 
-/** Lines without their ends. @throws UserError at bytes that are no text, and at lines that nobody would write. */
+/** Lines without their ends. @throws UserError at bytes that are not text, and at overlong lines. */
 function* linesOf(file: string): Generator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let rest = '';
@@ -152,7 +152,7 @@ function* linesOf(file: string): Generator<string> {
   if (rest !== '') yield rest;
 }
 
-/** No bytes are the end, where no character may be cut off. */
+/** Empty `bytes` mark the end, where an incomplete character is an error. */
 function textOf(bytes: Uint8Array, decoder: InstanceType<typeof TextDecoder>, file: string): string {
   if (bytes.includes(0)) throw notStories(file, 'it holds bytes that are no text');
   try {

@@ -1,8 +1,9 @@
 /**
- * A tokenizer from texts, in the layout of the one of SimpleStories: `tokenizer.json` with WordPiece, and what goes with it.
+ * Trains a tokenizer on texts, in the layout of the one of SimpleStories: `tokenizer.json` with WordPiece, and the
+ * files beside it.
  *
- * Pieces are found as the trainer of Hugging Face's library finds them (Sennrich et al. 2016, with ## before what goes on
- * inside a word): the two pieces that follow each other most often become one, until there are enough.
+ * Pieces are found as the trainer of Hugging Face's library finds them (Sennrich et al. 2016, with ## before a piece
+ * inside a word): the most frequent pair of neighbouring pieces is merged, until there are enough.
  */
 import { UserError } from '../../../base/user-error.js';
 import { tokenizerFiles } from '../../hugging-face/tokenizer.js';
@@ -11,17 +12,17 @@ const unknown = '[UNK]';
 const end = '[EOS]';
 const inside = '##';
 const letters = [...'abcdefghijklmnopqrstuvwxyz'];
-/** What any lower-case text in ASCII can be written with. */
+/** All characters of lower-case text in ASCII. */
 const characters = Array.from({ length: 94 }, (_, at) => String.fromCharCode(33 + at)).filter((c) => !/[A-Z]/.test(c));
-/** Beginnings and ends of words that the tokenizer of SimpleStories is given. */
+/** Prefixes and suffixes that the tokenizer of SimpleStories starts with. */
 const affixes = ['un', 're', ...['ed', 'ing', 'ly', 'er', 'ness'].map((ending) => inside + ending)];
 const base = [unknown, end, ...characters, ...letters.map((letter) => inside + letter), ...affixes];
 /** Longer words are unknown to the model. */
 const longestWord = 100;
 
 /**
- * @param size Tokens in the vocabulary, at most: texts of few words need fewer.
- * @returns The texts of `tokenizer.json` and `tokenizer_config.json`, by name; the same for the same texts.
+ * @param size Maximum number of tokens: texts of few words need fewer.
+ * @returns The texts of `tokenizer.json` and `tokenizer_config.json`, by name; equal texts give equal files.
  * @throws UserError when not even the single characters have room.
  */
 export function trainWordPiece(texts: Iterable<string>, size: number): ReadonlyMap<string, string> {
@@ -41,7 +42,7 @@ export function trainWordPiece(texts: Iterable<string>, size: number): ReadonlyM
   return filesOf([...vocabulary]);
 }
 
-/** How often each word, digit and sign occurs, as the tokenizer splits; what is not ASCII is unknown to it. */
+/** Counts each word, digit and sign, split as the tokenizer does; characters outside ASCII are unknown to it. */
 function countWords(texts: Iterable<string>): Map<string, number> {
   const counts = new Map<string, number>();
   for (const text of texts) {
@@ -52,10 +53,10 @@ function countWords(texts: Iterable<string>): Map<string, number> {
 
 type Word = { readonly count: number; pieces: readonly string[] };
 
-/** Pairs of pieces that follow each other, counted over all words. */
+/** Counts of neighbouring pieces over all words. */
 class Merging {
   readonly #counts = new Map<string, number>();
-  /** In which words a pair is, or has been. */
+  /** Words in which a pair occurs, or has occurred. */
   readonly #words = new Map<string, Set<Word>>();
 
   constructor(counts: ReadonlyMap<string, number>) {
@@ -66,7 +67,7 @@ class Merging {
     }
   }
 
-  /** Joins the most frequent pair, of equals the first by its letters; null when every word is one piece. */
+  /** Joins the most frequent pair, the first by its letters among equals; null when every word is one piece. */
   next(): string | null {
     let [best, most] = [null as string | null, 0];
     for (const [pair, count] of this.#counts) {

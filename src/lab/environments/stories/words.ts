@@ -1,4 +1,4 @@
-/** The words of the generated stories, by what they are in a sentence. */
+/** The words of the generated stories, by their role in a sentence. */
 
 const listed = (words: string): readonly string[] => words.split(' ');
 const phrases = (texts: string): readonly string[] => texts.split(', ');
@@ -9,7 +9,7 @@ export const boys = listed('Leo Tom Max Sam Ben Finn Oscar Theo Jack Hugo Milo N
 export const creatures = listed('Pip Dot Hazel Bramble Nib Willow Tuck Moss Fern Pebble Button Clover');
 export const kinds = listed('fox rabbit bear mouse duck frog squirrel hedgehog kitten puppy turtle goat otter');
 
-/** Where stories happen: how one is there, and what one goes to. */
+/** Places of stories: the phrase for being there, and the phrase for going there. */
 export const places: readonly (readonly [being: string, going: string])[] = [
   ['in the garden', 'to the garden'],
   ['in the park', 'to the park'],
@@ -34,7 +34,7 @@ export const places: readonly (readonly [being: string, going: string])[] = [
 export const weathers = listed('sunny rainy windy cold warm quiet bright snowy misty golden cloudy gray fine cool');
 export const parts = listed('morning afternoon evening day');
 export const seasons = listed('spring summer autumn winter');
-/** What a slot such as `{color}` may become; each time it stands somewhere it is drawn anew. */
+/** Values of a slot such as `{color}`, drawn anew at each occurrence. */
 export const lists: Readonly<Record<string, readonly string[]>> = {
   nature: listed('kind clever quiet curious little young small gentle cheerful shy funny lively'),
   size: listed('small big tiny little huge'),
@@ -59,17 +59,17 @@ export const lists: Readonly<Record<string, readonly string[]>> = {
   virtue: phrases('being kind, telling the truth, helping a friend, sharing, never giving up, trying again'),
 };
 
-/** What stories are about; each has a look or a color in front of it. */
+/** Things in stories; each has a look or a color in front of it. */
 export const things = listed(
   'ball kite shell key map lantern book drum flute blanket hat scarf boat bell stone feather box ring coin puppet doll wagon whistle umbrella bucket clock mirror button cup pencil',
 );
 export const relatives = listed('mother father grandmother grandfather aunt uncle sister brother');
 export const elders = phrases('the teacher, the baker, the farmer, the old woman, the old man, the wise owl');
 
-/** How it feels when things go wrong, and before what one dares not do. */
+/** Feelings when things go wrong, and before something one does not dare to do. */
 export const badFeelings = listed('sad scared lonely worried angry tired shy nervous upset afraid');
 export const fears = listed('scared afraid nervous worried');
-/** How it feels when they go well, by weight: one story in seven says "happy". */
+/** Feelings when things go well, by weight: one story in seven has "happy". */
 export const goodFeelings: readonly (readonly [word: string, weight: number])[] = [
   ['happy', 3],
   ['glad', 2],
@@ -78,5 +78,5 @@ export const goodFeelings: readonly (readonly [word: string, weight: number])[] 
   ['cheerful', 2],
   ['grateful', 1],
 ];
-/** And what one has become by it. */
+/** Strengths that the hero has gained in the end. */
 export const strengths = listed('brave calm strong safe loved warm free');

@@ -1,9 +1,10 @@
 /**
- * Whether an answer to a problem says the same number as the right one: integers, decimals, fractions, percentages, with commas, dollars
- * and units, in plain text or in LaTeX. Verdicts are those of math-verify, where a stored table has them; its exceptions are in the test.
+ * Comparison of an answer with the right one by the numbers they state: integers, decimals, fractions, percentages,
+ * with commas, dollars and units, in plain text or in LaTeX. Verdicts are those of math-verify, as stored in a table
+ * of the tests, which lists the exceptions.
  */
 
-/** An exact number and how it was written. */
+/** An exact number and the notation it was written in. */
 type SaidNumber = {
   readonly numerator: bigint;
   /** Above 0. */
@@ -12,12 +13,12 @@ type SaidNumber = {
   readonly isPercent: boolean;
 };
 
-/** Decimal places to which a number is compared that one side writes as a decimal: 1/3 is 0.333333. */
+/** Decimal places of a comparison in which one side is a decimal: 1/3 is 0.333333. */
 const places = 6n;
-/** Longer texts are no numbers: the cost of exact arithmetic grows with their length. */
+/** Characters of the longest text that is parsed as a number: the cost of exact arithmetic grows with the length. */
 const longestText = 200;
 
-/** What the last `\boxed{…}` of a text holds; null: there is none that is closed. */
+/** Content of the last `\boxed{…}` of a text; null when there is none that is closed. */
 export function lastBoxed(text: string): string | null {
   const start = text.lastIndexOf('\\boxed{');
   if (start < 0) return null;
@@ -31,9 +32,9 @@ export function lastBoxed(text: string): string | null {
 }
 
 /**
- * Whether two texts give the same answer: the same text up to spaces and marks of formatting, or the same number. An integer or a fraction
- * is compared exactly with another; a decimal to six places, and with an integer exactly. A percentage is its hundredth; a whole one is
- * also its number alone, since "how many percent" asks for that.
+ * Whether two texts give the same answer: the same text up to spaces and marks of formatting, or the same number.
+ * Integers and fractions are compared exactly; a decimal to six places, and with an integer exactly. A percentage is
+ * its hundredth; a whole one is also its number alone, since "how many percent" asks for that.
  */
 export function sameAnswer(right: string, said: string): boolean {
   const [one, other] = [plain(right), plain(said)];
@@ -60,7 +61,7 @@ function isCount(number: SaidNumber): boolean {
   return isInteger(number) && number.numerator >= 0n;
 }
 
-/** In units of the last of the places that are compared; halves away from zero. */
+/** Rounds to units of the last decimal place compared; halves away from zero. */
 function rounded({ numerator, denominator }: SaidNumber): bigint {
   const size = numerator < 0n ? -numerator : numerator;
   const units = (2n * size * 10n ** places + denominator) / (2n * denominator);
@@ -75,7 +76,7 @@ const shapes = {
   fraction: new RegExp(String.raw`^([+-]?)(\d*)\s*\\frac\{([+-]?${decimal})\}\{([+-]?${decimal})\}$`),
 };
 
-/** The number that a text says, if it says one and nothing else but a unit. */
+/** The number in a text, if the text is a number with at most a unit. */
 export function readNumber(text: string): SaidNumber | null {
   const bare = plain(text);
   if (bare.length > longestText) return null;
@@ -104,7 +105,7 @@ function readSlash(text: string): Exact | null {
   return over === undefined ? null : quotient(sign!, over, under!);
 }
 
-/** A whole number before it is added. */
+/** Reads a whole number with a fraction after it, and adds the two. */
 function readFraction(text: string): Exact | null {
   const [, sign, whole, over, under] = shapes.fraction.exec(text) ?? [];
   if (over === undefined) return null;
@@ -123,7 +124,7 @@ function quotient(sign: string, over: string, under: string): Exact | null {
   return { numerator: flip * numerator, denominator: flip * denominator, isDecimal: a.isDecimal || b.isDecimal };
 }
 
-/** Without what only formats: spaces, dollars, units, `\text{…}`, and with one way to write a fraction. */
+/** Removes formatting: spaces, dollars, units, `\text{…}`; and writes every fraction in one way. */
 function plain(text: string): string {
   let bare = text.trim();
   for (let inner = lastBoxed(bare); inner !== null; inner = lastBoxed(bare)) bare = inner.trim();

@@ -9,7 +9,10 @@ import { lastBoxed, sameAnswer } from './answers.js';
 import { r1Answer, r1Prompt, r1Response } from './r1.js';
 import { readRecords } from './records.js';
 
-/** What is added for an answer that was ended and has a box, as in tinker-cookbook: its lack costs a tenth of what a right one earns. */
+/**
+ * Coefficient of the format term, as in tinker-cookbook: an answer without an ending or a box loses a tenth of the
+ * reward for a right one.
+ */
 const formatCoefficient = 0.1;
 
 const path = (description: string) => z.string(description).min(1, description).meta({ description });
@@ -35,17 +38,18 @@ const fewshot: readonly Message[] = [
   },
 ];
 
-/** What `rl_loop` asks. */
+/** Instruction that `rl_loop` appends to a question. */
 export const numericalSuffix = ' Provide a numerical answer without units, written inside \\boxed{}.';
 
 /** `solution`: the steps to the right answer, `gold`. */
 export type Problem = { readonly question: string; readonly solution: string; readonly gold: string };
 
 /**
- * Word problems in the form of GSM8K. `boxed`: asked and rewarded as in tinker-cookbook's `math_rl`, 1[correct] + 0.1·(1[format] − 1), where
- * the format is an answer that was ended and has a `\boxed{}`. `r1`: as RL_Practice does, by the template of R1.
+ * Word problems in the form of GSM8K. `boxed`: prompts and rewards of tinker-cookbook's `math_rl`, 1[correct] +
+ * 0.1·(1[format] − 1), where the format is an answer that was ended and has a `\boxed{}`. `r1`: as RL_Practice does,
+ * by the template of R1.
  *
- * @throws UserError when a file cannot be read, or a row of it is no problem.
+ * @throws UserError when a file cannot be read, or a row of it is not a problem.
  */
 export async function gsm8k(params: Gsm8kParams, tokenizer: Tokenizer): Promise<TextEnvironment> {
   const { path: train, test_path: test } = params;
@@ -110,9 +114,10 @@ const Row = z.looseObject({ question: z.string().min(1), answer: z.string() });
 const TextRow = z.looseObject({ text: z.string() });
 
 /**
- * Problems of a file. Of an answer of GSM8K what follows `####` is right; marks of a calculator are taken out of the solution before it.
+ * Problems of a file. In GSM8K the text after `####` is the right answer; marks of a calculator are removed from the
+ * solution before it.
  *
- * @throws UserError when it cannot be read, holds none, or a row is none.
+ * @throws UserError when the file cannot be read or is empty, or a row is not a problem.
  */
 export async function readProblems(file: string): Promise<Problem[]> {
   const rows = await readRecords(file);

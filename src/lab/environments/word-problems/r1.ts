@@ -1,6 +1,7 @@
 /**
- * The template of DeepSeek-R1 (Guo et al. 2025, arXiv 2501.12948) as RL_Practice uses it: the policy reasons inside `<think>`, which the
- * prompt opens, and answers inside `<answer>`. The reward is 1 for the right answer in the only block of answer, and 0 for all else.
+ * The template of DeepSeek-R1 (Guo et al. 2025, arXiv 2501.12948) as RL_Practice uses it: the policy reasons inside
+ * `<think>`, which the prompt opens, and answers inside `<answer>`. The reward is 1 for the right answer in the only
+ * answer block, and 0 otherwise.
  */
 import type { TextEnvironment } from '../../own-modules.js';
 import type { Tokenizer } from '../../text/tokenizer.js';
@@ -9,7 +10,7 @@ import { sameAnswer } from './answers.js';
 const instructions =
   'You solve problems of mathematics. Reason inside <think> </think>, and then write the final answer, and nothing else, inside <answer> </answer>: <think> your reasoning </think> <answer> your answer </answer>\n\n';
 
-/** @param isInstructed Whether the template is explained first, as a model must have it that was not trained on it. */
+/** @param isInstructed Whether the template is explained first, for a model that was not trained on it. */
 export function r1Prompt(question: string, isInstructed: boolean): string {
   return `${isInstructed ? instructions : ''}Question: ${question}\nResponse: <think>`;
 }
@@ -23,8 +24,8 @@ const block = /<answer>(.*?)<\/answer>/gs;
 const wellFormed = /<\/think>\s*<answer>((?!<answer>).)*<\/answer>\s*$/s;
 
 /**
- * `said`: the text of the only `<answer>…</answer>`, trimmed; null where there is none, or more than one.
- * `isFormed`: whether the thought is closed, and a block of answer ends the text.
+ * `said`: the text of the only `<answer>…</answer>`, trimmed; null when there is none, or more than one. `isFormed`:
+ * whether the thought is closed, and an answer block ends the text.
  */
 export function r1Parts(text: string): { readonly said: string | null; readonly isFormed: boolean } {
   const found = [...text.matchAll(block)];
@@ -32,8 +33,8 @@ export function r1Parts(text: string): { readonly said: string | null; readonly 
 }
 
 /**
- * The reward, 0 or 1. Measurements: `correct`; `tag`, exactly one block of answer; `tag_correct`, the whole format; `think_len`, tokens before
- * the first `</think>`, 0 without one.
+ * The reward, 0 or 1. Measurements: `correct`; `tag`, exactly one answer block; `tag_correct`, the whole format;
+ * `think_len`, tokens before the first `</think>`, 0 without one.
  */
 export function r1Response(tokenizer: Tokenizer): TextEnvironment['respond'] {
   return ({ gold }, [turn]) => {

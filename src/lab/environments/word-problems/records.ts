@@ -56,7 +56,7 @@ function recordIn(line: string, where: string): Record<string, unknown> {
     const found: unknown = JSON.parse(line);
     if (typeof found === 'object' && found !== null && !Array.isArray(found)) return found as Record<string, unknown>;
   } catch {
-    // Said below.
+    // The error is thrown below.
   }
   throw new UserError(
     `${where} is no JSON object.`,

@@ -22,12 +22,12 @@ const things = ['nuts', 'figs', 'eggs', 'pens', 'cups', 'keys', 'coins', 'books'
 const verbs = { plus: ['buys', 'finds', 'gets', 'wins'], minus: ['eats', 'loses', 'sells', 'drops'] };
 
 /**
- * Word problems of addition and subtraction, asked by the template of R1 and written as they are asked for: from 1 to `steps` changes of a
- * number of things, none above `max` or below 0.
+ * Word problems of addition and subtraction, in the template of R1: from 1 to `steps` changes of a number of things,
+ * none above `max` or below 0.
  *
- * Their right answers are what a new model is pretrained on (`memrl sft`), and a share of `mistakes` of them is spoiled: half of these lack
- * the tags of the answer, half have a last number that is wrong. A model that has learnt all of it is right as often as its corpus, and
- * rewards have something to teach: which of the ways of its corpus to write earns.
+ * Their right answers are the corpus on which a new model is pretrained (`memrl sft`), with a share of `mistakes`:
+ * half of these lack the answer tags, half have a wrong last number. A model that has learnt the corpus is right as
+ * often as the corpus, and reinforcement learning can then teach it which of these forms is rewarded.
  */
 export function wordProblems(
   { max, steps, mistakes, instructions }: WordProblemParams,
@@ -38,7 +38,7 @@ export function wordProblems(
     name: 'word_problems',
     task: (_, random) => {
       const problem = problemOf(random, max, 1 + random.below(steps));
-      // The prompt tells one from another: the same question is the same task.
+      // The id is the prompt: the same question is the same task.
       return {
         id: problem.id,
         prompt: r1Prompt(problem.question, instructions),
