@@ -16,13 +16,14 @@ import { parsePlan } from '../spec/plan-text.js';
 import { outputWidth, print } from './terminal.js';
 import { runsOf } from './plain/watched-run.js';
 
-/** `value`: which value stands for a run in tables of metrics; `spread`: how the seeds of one setting are summarised; `tests`: with intervals, `against`: of which rows; `hasAnswers`: false where the window says them above. */
+/** `value`: which value stands for a run in tables of metrics; `spread`: how the seeds of one setting are summarised; `tests`: with intervals, `against`: of which rows; `hasAnswers`, `hasStudies`: false where the window says them elsewhere. */
 type ReportChoice = Pick<LaunchOptions, 'runs' | 'ascii'> & {
   value?: RunValue;
   spread?: Spread;
   tests?: boolean;
   against?: string;
   hasAnswers?: boolean;
+  hasStudies?: boolean;
 } & Partial<FoundSweep>;
 
 /** Runs of a folder of any program, in place of those of a sweep in the runs directory. */
@@ -31,7 +32,7 @@ export type FoundSweep = { readonly directory: string; readonly found: readonly 
 /** Reads the results of a sweep. Returns a function that lays them out for a width in columns. */
 export async function readReport(
   sweep: string,
-  { runs, ascii, value, spread, found, directory: place, hasAnswers, ...asked }: ReportChoice,
+  { runs, value, found, directory: place, ...choice }: ReportChoice,
   live?: { readonly fleet?: Pick<Fleet, 'runs'>; readonly pause: Pause },
 ): Promise<(width: number) => string[]> {
   const directory = runsDirectory(runs);
@@ -39,13 +40,13 @@ export async function readReport(
   const isSupervised = fleet === undefined && found === undefined;
   const known = isSupervised ? await supervisedRuns(directory, sweep) : fleet ? reportedRuns(fleet, sweep) : [];
   const report = await buildReport(place ?? join(directory, sweep), { pause: live?.pause, value, known, found });
-  const look = {
-    ascii: ascii ?? false,
-    tests: testsOf(asked),
-    hasAnswers: hasAnswers ?? true,
-    ...(spread === undefined ? {} : { spread }),
-  };
-  return (width) => reportLines(report, { width, ...look });
+  const shown = choice.hasStudies === false ? { ...report, studies: [] } : report;
+  const look = lookOf(choice);
+  return (width) => reportLines(shown, { width, ...look });
+}
+
+function lookOf({ ascii = false, hasAnswers = true, spread, ...asked }: ReportChoice): Omit<Page, 'width'> {
+  return { ascii, tests: testsOf(asked), hasAnswers, ...(spread === undefined ? {} : { spread }) };
 }
 
 function testsOf({

@@ -1,13 +1,17 @@
+import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Fleet } from '../client/fleet.js';
+import type { FollowedStudies } from '../report/studies/followed-studies.js';
+import type { studyFiles } from '../report/studies/found-studies.js';
 import { PreferencesFile, preferencesPath } from '../files/preferences.js';
 import { openWindow } from '../tui/app/open-window.js';
 import { preferencesIn } from '../tui/app/preferences.js';
-import type { SummaryPort } from '../tui/state/port.js';
+import type { LinesPort, SummaryPort } from '../tui/state/port.js';
 import { LazyEditor } from './editor/lazy-editor.js';
 import { readOnlyEditor } from './editor/read-only-editor.js';
 import type { Launched } from './editor/sweep-source.js';
-import type { LaunchOptions } from './options.js';
+import { type LaunchOptions, runsDirectory } from './options.js';
+import { runsOf } from './plain/watched-run.js';
 import { own } from './ports.js';
 import type { readReport } from './print-report.js';
 import { terminalStreams } from './terminal.js';
@@ -28,9 +32,10 @@ export function showSweep(fleet: Fleet, sweep: string | null, launched: Launched
       launched.onReady();
     },
     summary: (name) =>
-      sweepSummary((report) =>
-        report.readReport(name, { ...options, hasAnswers: false }, { fleet, pause: () => turn() }),
-      ),
+      sweepSummary(options, {
+        results: (report, look) => report.readReport(name, { ...options, ...look }, { fleet, pause: () => turn() }),
+        place: () => ({ directory: join(runsDirectory(options.runs), name), runs: runsOf(fleet, name) }),
+      }),
     ...(sweep === null ? {} : { sweep }),
     ...(note === null ? {} : { note }),
   });
@@ -44,15 +49,39 @@ export function windowHost({ ascii }: Pick<LaunchOptions, 'ascii'>) {
 
 type ReportPrinter = { readonly readReport: typeof readReport };
 
-/** The summary table of a sweep, for the window: worked out between its keys and frames. @param read Lays it out anew. */
-export function sweepSummary(read: (report: ReportPrinter) => ReturnType<ReportPrinter['readReport']>): SummaryPort {
+/** Where the results of a sweep are. `look`: what the window shows elsewhere. */
+type SummarySource = {
+  readonly results: (
+    report: ReportPrinter,
+    look: { readonly hasAnswers: false; readonly hasStudies: false },
+  ) => ReturnType<ReportPrinter['readReport']>;
+  /** The directory beside the runs, and those. */
+  readonly place: () => { readonly directory: string; readonly runs: Parameters<typeof studyFiles>[1] };
+};
+
+/** The summary table of a sweep and its studies, for the window: worked out between its keys and frames. */
+export function sweepSummary({ ascii }: Pick<LaunchOptions, 'ascii'>, { results, place }: SummarySource): SummaryPort {
+  let followed: FollowedStudies | null = null;
+  const look = { hasAnswers: false, hasStudies: false } as const;
+  const table = readBeside(async () => results(await import('./print-report.js'), look));
+  return Object.assign(table, {
+    studies: readBeside(async () => {
+      followed ??= new (await import('../report/studies/followed-studies.js')).FollowedStudies(ascii ?? false);
+      const { directory, runs } = place();
+      return followed.read(directory, runs, () => turn());
+    }),
+  });
+}
+
+/** Lines that are read in the background, once at a time. */
+function readBeside(read: () => Promise<NonNullable<LinesPort['lines']>>): LinesPort {
   let refreshing: Promise<void> | null = null;
-  const summary = {
-    lines: null as SummaryPort['lines'],
+  const port = {
+    lines: null as LinesPort['lines'],
     refresh: () => (refreshing ??= readAgain().finally(() => (refreshing = null))),
   };
   const readAgain = async () => {
-    summary.lines = await read(await import('./print-report.js'));
+    port.lines = await read();
   };
-  return summary;
+  return port;
 }

@@ -1,7 +1,5 @@
 import { healthWord } from '../analysis/health/finding.js';
 import { tagsText } from '../base/annotation.js';
-import { plainAscii } from '../text/ascii.js';
-import { lineText } from '../text/display-text.js';
 import { truncate } from '../text/display-width.js';
 import { wrap } from '../text/wrap.js';
 import type { Report, Section } from './report.js';
@@ -9,8 +7,9 @@ import { countsText, reportNotes, scalingLines, sectionTables, titleOf } from '.
 import { besideNotes, besideTable, memoryTestNotes, testTables } from './memory-tests.js';
 import { metricTestNotes, metricTestTables, tooManyText } from './metric-tests.js';
 import type { Spread } from './spread.js';
+import { type Paper, paperOf, speltTable } from './paper.js';
 import { settingsText } from './settings.js';
-import { speltTable, studyLines } from './studies/study-lines.js';
+import { studyLines } from './studies/study-lines.js';
 
 /** How a report is shown. `width` in columns, of its tables; text is wrapped at 140 of them. `spread`: `std` by default. `tests`: with intervals and tests; `against`: rows of metrics are compared with those alone that have this in their name. `hasAnswers`: whether sentences say which setting is best, by default. */
 export type Page = {
@@ -26,9 +25,8 @@ export function reportLines(
   report: Report,
   { width, ascii, tests = null, spread = 'std', hasAnswers = true }: Page,
 ): string[] {
-  // Applied before widths are measured, as a substitute may be longer.
-  const spell = ascii ? (text: string) => plainAscii(lineText(text)) : lineText;
-  const paper: Paper = { width, prose: Math.min(width, WIDEST_PROSE), spell, spread, hasAnswers };
+  const paper: ReportPaper = { ...paperOf({ width, ascii }), spread, hasAnswers };
+  const { spell } = paper;
   const notes = reportNotes(report, spread);
   const tested = tests === null ? [] : testNotes.flatMap(([kind, said]) => (report.sections.some((section) => section.kind === kind) ? said : [])); // prettier-ignore
   const lines = [
@@ -51,16 +49,7 @@ export function reportLines(
   return lines.map(spell);
 }
 
-const WIDEST_PROSE = 140;
-
-/** A page, and the spelling of its text. */
-type Paper = {
-  width: number;
-  prose: number;
-  spell: (text: string) => string;
-  spread: Spread;
-  hasAnswers: boolean;
-};
+type ReportPaper = Paper & { readonly spread: Spread; readonly hasAnswers: boolean };
 
 /** A line for each run with an annotation: `A_s0 ★ good: the best so far`. */
 function annotationLines({ annotations }: Report, { prose, spell }: Paper): string[] {
@@ -96,7 +85,7 @@ function markLines({ marks }: Report, { prose, spell }: Paper): string[] {
   return ['', 'ended, but not well', ...[...lines, ...more].flatMap((line) => wrap(spell(line), prose))];
 }
 
-function sectionLines(section: Section, paper: Paper): string[] {
+function sectionLines(section: Section, paper: ReportPaper): string[] {
   const laws = section.kind === 'memory' ? scalingLines(section.scalings) : [];
   const answer = section.kind === 'metrics' && paper.hasAnswers ? section.answer : [];
   return [

@@ -8,6 +8,7 @@ import { pageFigures } from '../../src/report/page/page.js';
 import { readPageData } from '../../src/report/page/page-data.js';
 import { reportLines } from '../../src/report/report-lines.js';
 import { reportReplacer } from '../../src/report/report.js';
+import { FollowedStudies } from '../../src/report/studies/followed-studies.js';
 import { removeFolder } from '../remove-folder.js';
 import { pageOf, sweepIn } from './sweep-in-test.js';
 
@@ -107,6 +108,20 @@ describe('what a program has to say of a sweep', () => {
     expect(section).toMatch(/<svg role="img" aria-label="Accuracy over rate"/);
     const figures = pageFigures(await readPageData(sweep, { objective: null }));
     expect(figures.map(({ name }) => name)).toContain('study-accuracy-over-rate');
+  });
+
+  it('is read again for a window when its file has changed, and not before', async () => {
+    const sweep = sweepWith({});
+    const followed = new FollowedStudies(false);
+    const runs = ['a', 'b'].map((name) => ({ name, directory: join(sweep, name) }));
+    const read = () => followed.read(sweep, runs);
+    expect((await read())(80)).toEqual([]);
+    writeFileSync(join(sweep, 'a/study.json'), '{"notes": ["first"]}');
+    const first = await read();
+    expect(first(80)).toEqual(['a · study', 'first']);
+    expect(await read()).toBe(first);
+    writeFileSync(join(sweep, 'a/study.json'), '{"notes": ["the second"]}');
+    expect((await read())(80)).toEqual(['a · study', 'the second']);
   });
 
   it('is in the answer for programs, as its schema says', async () => {

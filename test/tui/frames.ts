@@ -10,14 +10,20 @@ import type { SimulatedFleet } from './simulated-fleet.js';
 
 await loadScreens();
 
-/** A window on a simulated fleet, with the clock standing still. */
+/** A window on a simulated fleet. @param now Unix ms; the clock stands still unless it is a function. */
 export function aWindow(
-  { fleet, files, now }: { fleet: SimulatedFleet; files: RunFilesPort; now: number },
+  { fleet, files, now }: { fleet: SimulatedFleet; files: RunFilesPort; now: number | (() => number) },
   options: { sweep?: string | null; summary?: SummaryPort; orders?: string[] } = {},
 ): WindowStore {
   const perform = ({ type }: { type: string }): void => void options.orders?.push(type);
   const { summary } = options;
-  const ports = { fleet, files, now: () => now, summary: summary && (() => summary), perform };
+  const ports = {
+    fleet,
+    files,
+    now: typeof now === 'number' ? () => now : now,
+    summary: summary && (() => summary),
+    perform,
+  };
   const store = new WindowStore(ports, options.sweep === undefined ? 'abcd' : options.sweep);
   store.listen(press);
   return store;

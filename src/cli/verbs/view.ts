@@ -11,6 +11,7 @@ import { FolderFleet, readOnly } from '../../view/folder-fleet.js';
 import { outputWidth, hasColour, hasScreen, print, remark } from '../terminal.js';
 import type { LaunchOptions } from '../options.js';
 import { own } from '../ports.js';
+import { runsOf } from '../plain/watched-run.js';
 import { runTable } from '../show/run-table.js';
 import { noRuns, ownRunsAt, reportedRuns, requiredPaths } from '../viewed-paths.js';
 import { sweepSummary, windowHost } from '../sweep-window.js';
@@ -51,11 +52,16 @@ async function show(fleet: FolderFleet, found: Promise<void>, options: LaunchOpt
   await openWindow({
     ...windowHost(options),
     ...{ fleet, files: filesOf(fleet), editor: viewingEditor, onReady: following },
-    summary: (sweep) =>
-      sweepSummary(({ readReport }) => {
-        const place = { directory: fleet.sweeps.get(sweep)?.directory ?? '.', found: reportedRuns(fleet, [sweep]) };
-        return readReport(sweep, { ...options, ...place, hasAnswers: false }, { pause: () => turn() });
-      }),
+    summary: (sweep) => {
+      const directory = () => fleet.sweeps.get(sweep)?.directory ?? '.';
+      return sweepSummary(options, {
+        results: ({ readReport }, look) => {
+          const place = { directory: directory(), found: reportedRuns(fleet, [sweep]) };
+          return readReport(sweep, { ...options, ...look, ...place }, { pause: () => turn() });
+        },
+        place: () => ({ directory: directory(), runs: runsOf(fleet, sweep) }),
+      });
+    },
     // Further paths may not have been searched yet.
     ...(fleet.sweeps.size === 1 && fleet.paths === 1 ? { sweep: first! } : {}),
   });

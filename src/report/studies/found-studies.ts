@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { isStudyName, runFiles } from '../../contract/files.js';
 import { emptyStudy, readStudy } from '../../contract/read-study.js';
 import { type Study, studyLimits } from '../../contract/study.js';
+import type { Pause } from '../../metrics/run-metrics.js';
 import { readRegular, statRegular } from '../../files/regular-file.js';
 import { naturalOrder } from '../../text/natural-order.js';
 import { sizeText } from '../../text/numbers.js';
@@ -11,26 +12,36 @@ import { sizeText } from '../../text/numbers.js';
 export type FoundStudy = Study & { readonly file: string; readonly run: string | null };
 
 /** `stamp`: differs when its content may have changed. */
-type StudyFile = { readonly path: string; readonly file: string; readonly run: string | null; readonly stamp: string };
+export type StudyFile = {
+  readonly path: string;
+  readonly file: string;
+  readonly run: string | null;
+  readonly stamp: string;
+};
 
 type NamedRun = { readonly name: string; readonly directory: string };
 
+/** Runs whose directories are looked into before other work goes on. */
+const RUNS_AT_ONCE = 256;
+
 /** The studies of a sweep: those beside its runs, then those in their directories. */
-export function studyFiles(directory: string, runs: readonly NamedRun[]): StudyFile[] {
+export async function studyFiles(directory: string, runs: readonly NamedRun[], pause?: Pause): Promise<StudyFile[]> {
   const own = namesIn(directory).map((name) => ({ path: join(directory, name), file: name, run: null }));
-  const ofRuns = runs
-    .map(({ name, directory: place }) => ({
-      path: join(place, runFiles.study),
-      file: `${name}/${runFiles.study}`,
-      run: name,
-    }))
-    .filter(({ path }) => own.every((each) => each.path !== path));
-  return [...own, ...ofRuns].flatMap((each) => {
-    const seen = statRegular(each.path);
-    if (seen.kind === 'absent') return [];
-    const stamp = seen.kind === 'file' ? `${seen.stat.ino} ${seen.stat.size} ${seen.stat.mtimeMs}` : seen.reason;
-    return [{ ...each, stamp }];
-  });
+  const files = own.flatMap(seenFile);
+  for (const [index, { name, directory: place }] of runs.entries()) {
+    if (index % RUNS_AT_ONCE === RUNS_AT_ONCE - 1) await pause?.();
+    // A run that was found in a folder may be that folder.
+    if (place !== directory)
+      files.push(...seenFile({ path: join(place, runFiles.study), file: `${name}/${runFiles.study}`, run: name }));
+  }
+  return files;
+}
+
+function seenFile(file: Omit<StudyFile, 'stamp'>): StudyFile[] {
+  const seen = statRegular(file.path);
+  if (seen.kind === 'absent') return [];
+  const stamp = seen.kind === 'file' ? `${seen.stat.ino} ${seen.stat.size} ${seen.stat.mtimeMs}` : seen.reason;
+  return [{ ...file, stamp }];
 }
 
 function namesIn(directory: string): string[] {

@@ -1,12 +1,9 @@
 import { counted } from '../../text/numbers.js';
 import { truncate } from '../../text/display-width.js';
-import { type Column, tableLines } from '../../text/table.js';
 import { wrap } from '../../text/wrap.js';
+import { type Paper, speltTable } from '../paper.js';
 import type { FoundStudy } from './found-studies.js';
 import { studyColumns, studyTitle, verdictText, warningTexts } from './study-tables.js';
-
-/** How text is laid out: columns of tables and of prose, and how it is spelt. */
-type Paper = { readonly width: number; readonly prose: number; readonly spell: (text: string) => string };
 
 /** Each study with its tables, verdicts and notes, below an empty line. Figures are named, as text cannot show them. */
 export function studyLines(studies: readonly FoundStudy[], paper: Paper): string[] {
@@ -29,10 +26,4 @@ function figureLine({ figures }: FoundStudy): string[] {
   if (figures.length === 0) return [];
   const names = figures.map(({ title }) => title).join(', ');
   return [`${counted(figures.length, 'figure')}, which \`memrl-tui report\` draws with --html: ${names}`];
-}
-
-/** The lines of a table, whose text is spelt before widths are measured. */
-export function speltTable(columns: readonly Column[], { width, spell }: Pick<Paper, 'width' | 'spell'>): string[] {
-  const spelt = columns.map((column) => ({ ...column, title: spell(column.title), cells: column.cells.map(spell) }));
-  return tableLines(spelt, width);
 }

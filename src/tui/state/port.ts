@@ -74,13 +74,16 @@ export type RunDetails = {
   readonly packages: number | null;
 };
 
-/** The summary table of a sweep. */
-export type SummaryPort = {
-  /** The table as last read, formatted in lines of at most `width` columns; null before the first time. */
+/** Text that is read from files. */
+export type LinesPort = {
+  /** As last read, formatted in lines of at most `width` columns; null before the first time. */
   readonly lines: ((width: number) => readonly string[]) | null;
-  /** Reads the table again in the background. Rejects if that fails; the previous table stays. */
+  /** Reads again in the background. Rejects if that fails; what was read before stays. */
   refresh(): Promise<void>;
 };
+
+/** The summary table of a sweep. `studies`: its studies, which are cheap to read; absent: they are below the table. */
+export type SummaryPort = LinesPort & { readonly studies?: LinesPort };
 
 /** Creates the table of a sweep, by its name. */
 export type MakeSummary = (sweep: string) => SummaryPort;

@@ -38,9 +38,9 @@ afterEach(() => {
 
 function show(
   fleet: SimulatedFleet,
-  options: Parameters<typeof aWindow>[1] & { files?: RunFilesPort } = {},
+  options: Parameters<typeof aWindow>[1] & { files?: RunFilesPort; now?: () => number } = {},
 ): WindowStore {
-  const store = aWindow({ fleet, files: options.files ?? noFiles, now: NOW }, options);
+  const store = aWindow({ fleet, files: options.files ?? noFiles, now: options.now ?? NOW }, options);
   store.resize(120, 40);
   open.push(store);
   return store;
@@ -242,6 +242,34 @@ describe('the window', () => {
       done.splice(0).forEach((resolve) => resolve());
       await vi.waitFor(() => expect(screenText(store).join('\n')).toContain(text), PATIENCE_MS);
     }
+  });
+
+  it('shows studies below the table, and what has changed in them while it is shown', async () => {
+    let text: string | null = 'a lower rate is better';
+    const studies: { lines: SummaryPort['lines'] } & SummaryPort = {
+      lines: null,
+      refresh: () => {
+        const said = text;
+        studies.lines = () => (said === null ? [] : [said]);
+        return Promise.resolve();
+      },
+    };
+    let passed = 0;
+    const summary = { ...knownSummary(() => ['the table']), studies };
+    const store = show(twoRuns(), { summary, now: () => NOW + passed });
+    const wait = (ms: number) => {
+      passed += ms;
+      vi.advanceTimersByTime(ms);
+    };
+    store.press('S');
+    const shows = (what: RegExp) => vi.waitFor(() => expect(screenText(store).join('\n')).toMatch(what), PATIENCE_MS);
+    await shows(/the table[^]*── studies ─+\n a lower rate is better/);
+    text = 'no rate is better';
+    wait(4000);
+    await shows(/── studies ─+\n no rate is better/);
+    text = null;
+    wait(4000);
+    await vi.waitFor(() => expect(screenText(store).join('\n')).not.toContain('studies'), PATIENCE_MS);
   });
 
   it('shows one sweep of several, or all', () => {

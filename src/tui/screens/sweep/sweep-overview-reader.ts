@@ -2,7 +2,7 @@ import type { GroupAnswer } from '../../../analysis/answer/sweep-answers.js';
 import type { History, Wanted } from '../../model/history.js';
 import { Memoized } from '../../../base/memoize.js';
 import { hasEnded } from '../../../base/run-words.js';
-import type { MetricReader, RunSummary, MakeSummary, SummaryPort } from '../../state/port.js';
+import type { LinesPort, MetricReader, RunSummary, SummaryPort } from '../../state/port.js';
 import type { ListModel } from '../../model/list-model.js';
 import type { ScreenData, ScreenEntry, ScreenSource, ScreenTools } from '../screen.js';
 import { memoryFacts, memoryRows } from './sweep-memory.js';
@@ -20,16 +20,24 @@ export const sweep: ScreenEntry<'sweep', SweepOverview> = {
 const mostCurves = 192;
 const mostMetrics = 4;
 const second = 1000;
+/** Time between two looks at studies, ms: in all, and for each run. */
+const studyPeriod = 2000;
+const studyPeriodOfRun = 20;
 
 /** Computes what the sweep screen shows, and only what has changed since the last time. */
 class SweepOverviewReader implements ScreenData<'sweep', SweepOverview> {
   readonly #memoryRuns = new Memoized<readonly RunSummary[]>();
   readonly #facts = new Memoized<ReturnType<typeof overviewOf>>();
   readonly #whole = new Memoized<SweepOverview>();
-  readonly #table: SummaryTable;
+  readonly #table: ReadLines;
+  readonly #studies: ReadLines;
 
   constructor({ summary, changed }: ScreenTools) {
-    this.#table = new SummaryTable(summary, changed);
+    const ports = new Memoized<SummaryPort | null>();
+    const portOf = (sweep: string | null) =>
+      ports.value([sweep], () => (sweep === null ? null : (summary?.(sweep) ?? null)));
+    this.#table = new ReadLines(portOf, changed);
+    this.#studies = new ReadLines((sweep) => portOf(sweep)?.studies ?? null, changed);
   }
 
   /** Reads the overview. Time advances in seconds. */
@@ -39,22 +47,26 @@ class SweepOverviewReader implements ScreenData<'sweep', SweepOverview> {
     const facts = this.#facts.value([listModel.runs, listModel.sweeps, listModel.metric, at, answers], () =>
       factsOf(listModel, answers, at),
     );
-    const results = this.#table.lines(sweepOf(listModel));
-    return this.#whole.value([facts, history.version, results], () => {
+    const results = this.#table.lines(sweepOf(listModel), reading);
+    const studies = this.#studies.lines(sweepOf(listModel), null);
+    return this.#whole.value([facts, history.version, results, studies], () => {
       const runs = this.#memory(listModel);
       const drawn = runs.slice(0, mostCurves);
       const memory = memoryRows(drawn, (run, bits, count) => wholeReader(history, run)?.series(bits, count));
       const read = drawn.filter((run) => wholeReader(history, run) !== null).length;
-      return { ...facts, results, memory, curves: { read, wanted: drawn.length, of: runs.length } };
+      return { ...facts, results, studies, memory, curves: { read, wanted: drawn.length, of: runs.length } };
     });
   }
 
   /** Curves that show when a run had memorised; other sweeps need none. */
-  wanted({ listModel }: ScreenSource<'sweep'>): Wanted {
+  wanted({ listModel, now }: ScreenSource<'sweep'>): Wanted {
+    const sweep = sweepOf(listModel);
     this.#table.want(
-      sweepOf(listModel),
+      sweep,
       listModel.runs.every(({ state }) => hasEnded(state)),
     );
+    // Each run is looked at.
+    this.#studies.want(sweep, Math.floor(now / Math.max(studyPeriod, listModel.runs.length * studyPeriodOfRun)));
     const runs = this.#memory(listModel).slice(0, mostCurves);
     return { metrics: runs.map(({ directory }) => directory), log: null, logLines: 0 };
   }
@@ -65,6 +77,7 @@ class SweepOverviewReader implements ScreenData<'sweep', SweepOverview> {
 
   rest(): void {
     this.#table.rest();
+    this.#studies.rest();
   }
 
   #memory({ runs }: ListModel): readonly RunSummary[] {
@@ -93,57 +106,50 @@ function factsOf(
   return overviewOf(runs, sweeps, { metrics, answers, x: sweeps[0]?.x ?? 'step', now, forecast });
 }
 
-/** The table of a sweep's results. Keeps the last version until it has been read again. */
-class SummaryTable {
-  readonly #make: MakeSummary | undefined;
+/** Text of a sweep from files. Keeps the last version until it has been read again. */
+class ReadLines {
+  readonly #portOf: (sweep: string | null) => LinesPort | null;
   readonly #changed: () => void;
-  readonly #ports = new Memoized<SummaryPort | null>();
-  /** The sweep that was read last, and whether it was over then; null: to be read again. */
-  #read: { readonly port: SummaryPort; readonly isOver: boolean } | null = null;
+  /** What was read last, and the moment of it; null: to be read again. */
+  #read: { readonly port: LinesPort; readonly moment: unknown } | null = null;
   #problem: string | null = null;
 
-  /** @param make Absent: there is no table. @param changed Called when the table has changed. */
-  constructor(make: MakeSummary | undefined, changed: () => void) {
-    this.#make = make;
+  /** @param portOf Null: there is nothing to read. @param changed Called when the text has changed. */
+  constructor(portOf: (sweep: string | null) => LinesPort | null, changed: () => void) {
+    this.#portOf = portOf;
     this.#changed = changed;
   }
 
-  /**
-   * Reads the table in the background, unless it was read since `rest` and all runs have not ended since. `sweep` null: several
-   * sweeps have none.
-   */
-  want(sweep: string | null, isOver: boolean): void {
+  /** Reads it in the background, unless it was read since `rest` at this moment. `sweep` null: several sweeps have none. */
+  want(sweep: string | null, moment: unknown): void {
     const port = this.#portOf(sweep);
-    if (port === null || (this.#read?.port === port && this.#read.isOver === isOver)) return;
-    this.#read = { port, isOver };
+    if (port === null || (this.#read?.port === port && this.#read.moment === moment)) return;
+    this.#read = { port, moment };
     void this.#refresh(port);
   }
 
-  /** Makes the next `want` read the table again. */
+  /** Makes the next `want` read it again. */
   rest(): void {
     this.#read = null;
   }
 
-  /** Formatted lines of at most `width` columns; null: there is no table. */
-  lines(sweep: string | null): ((width: number) => readonly string[]) | null {
+  /** Formatted lines of at most `width` columns; null: there are none. @param before Until they have been read. */
+  lines(sweep: string | null, before: LinesPort['lines']): LinesPort['lines'] {
     const port = this.#portOf(sweep);
     if (port === null) return null;
     if (this.#problem !== null) return (): string[] => [`The table could not be made: ${this.#problem}`];
-    return port.lines ?? reading;
+    return port.lines ?? before;
   }
 
-  #portOf(sweep: string | null): SummaryPort | null {
-    return this.#ports.value([sweep], () => (sweep === null ? null : (this.#make?.(sweep) ?? null)));
-  }
-
-  async #refresh(port: SummaryPort): Promise<void> {
+  async #refresh(port: LinesPort): Promise<void> {
+    const before = [port.lines, this.#problem];
     try {
       await port.refresh();
       this.#problem = null;
     } catch (error) {
       this.#problem = errorText(error);
     }
-    this.#changed();
+    if (port.lines !== before[0] || this.#problem !== before[1]) this.#changed();
   }
 }
 

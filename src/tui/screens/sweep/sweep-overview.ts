@@ -34,6 +34,8 @@ export type SweepOverview = {
   readonly failures: readonly FailureClass[];
   /** The table of results in lines of at most `width` columns; null: there is none. */
   readonly results: ((width: number) => readonly string[]) | null;
+  /** What programs have to say of it beyond metrics, in the same way. */
+  readonly studies: ((width: number) => readonly string[]) | null;
   readonly memory: readonly MemoryRow[];
   /** Number of curves read and wanted for `memory`, and number of memory runs. */
   readonly curves: { readonly read: number; readonly wanted: number; readonly of: number };
@@ -80,7 +82,7 @@ export function overviewOf(
   runs: readonly RunSummary[],
   sweeps: readonly SweepSummary[],
   choice: OverviewChoice,
-): Omit<SweepOverview, 'results' | 'memory' | 'curves'> {
+): Omit<SweepOverview, 'results' | 'studies' | 'memory' | 'curves'> {
   const times = runs.map((run) => elapsed(run, choice.now) ?? 0);
   const busy = busyTimeOf(runs);
   const span = busy === null ? null : busyMs(busy, choice.now);

@@ -59,7 +59,8 @@ function Overview({ overview, width }: Part) {
       <Facts {...overview} />
       <MemorySection overview={overview} width={width} />
       <Groups overview={overview} width={width} />
-      <Results overview={overview} width={width} />
+      <TextSection title="results" lines={overview.results} width={width} />
+      <TextSection title="studies" lines={overview.studies} width={width} />
       <Trouble slowest={slowest} failures={failures} width={width} />
     </>
   );
@@ -106,12 +107,15 @@ function rateText(rate: number): string {
   return rate >= 10 ? rate.toFixed(0) : rate.toFixed(1);
 }
 
-/** Results by setting over its seeds. */
-function Results({ overview: { results }, width }: Part) {
-  if (results === null) return null;
+type TextProps = { readonly title: string; readonly lines: SweepOverview['results']; readonly width: number };
+
+/** The table of results by setting over its seeds, or studies; nothing where there are none. */
+function TextSection({ title, lines, width }: TextProps) {
+  const shown = lines?.(width - 2) ?? [];
+  if (shown.length === 0) return null;
   return (
-    <Section title="results" width={width}>
-      <Rows lines={[...results(width - 2).map((text): Line => [span(` ${cleanText(text)}`)]), []]} />
+    <Section title={title} width={width}>
+      <Rows lines={[...shown.map((text): Line => [span(` ${cleanText(text)}`)]), []]} />
     </Section>
   );
 }
