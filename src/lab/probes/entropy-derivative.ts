@@ -8,19 +8,22 @@
  * ∇H̄ = E[Σ_k ∇H_k + Σ_k Q_k ∇log π_k] / E[T], Q_k = Σ_{k′>k} (H_k′ − H̄). That −H̄ is the denominator's term; as a part of the sum over
  * later tokens it is centred, where −H̄ T ∇S over whole sequences would add much noise.
  *
+ * The estimate by importance sampling divides by the sum of its weights, which moves as well. Its derivative per sequence therefore has
+ * h − h̄ in the place of h, with h̄ the mean over the sequences, as per token it has h − H̄ T.
+ *
  * Weights of tokens in this form are the derivatives that one backward pass takes: the result is ∇H, whose product with v is δH₁/η.
  */
 import { errorOfSum, total, type Estimate, type ScoredSequence, type Unit } from './entropy-estimates.js';
 import { dot } from './vectors.js';
 
 /**
- * How tokens are credited. `whole`: each with all of its sequence; the very derivative of the estimate by importance sampling, with its
- * noise. `to_go`: with what comes after it. `centred`: with that, less the mean over the other sequences at the same place.
+ * How tokens are credited. `whole`: each with all of its sequence, less the mean; the very derivative of the estimate by importance
+ * sampling, with its noise. `to_go`: with what comes after it. `centred`: with that, less the mean over the other sequences at the same place.
  */
 export const credits = ['whole', 'to_go', 'centred'] as const;
 type Credit = (typeof credits)[number];
 
-type DerivativeOptions = {
+export type DerivativeOptions = {
   readonly per?: Unit;
   readonly credit?: Credit;
   /** Whether the change of the lengths is accounted for, per token. Default true; false shows what it is worth. */
@@ -44,7 +47,8 @@ export function entropyDerivatives(
 type EntropySlope = Estimate & { readonly terms: readonly number[]; readonly influences: readonly number[] };
 
 /**
- * The product of ∇H with a direction, from the derivatives of each token's scores along it.
+ * The product of ∇H with a direction, from the derivatives of each token's scores along it: what each sequence adds, and the error. The
+ * value is as exact as these derivatives are; where they are differences, one backward pass (`entropyDerivatives`) is more so.
  *
  * @param slopes In the place of scores, their derivatives along the direction.
  */
@@ -53,7 +57,7 @@ export function entropySlope(
   slopes: readonly ScoredSequence[],
   options: DerivativeOptions = {},
 ): EntropySlope {
-  const { per = 'token', hasDenominator = true } = options;
+  const { per = 'token' } = options;
   const size = sizeOf(sequences, per);
   const credited = creditsOf(sequences, options);
   const sums = sequences.map((_, index) => {
@@ -62,14 +66,20 @@ export function entropySlope(
   });
   const terms = sums.map((sum) => sum / size);
   const value = total(terms);
-  if (per === 'sequence') return { value, terms, influences: terms, standardError: errorOfSum(terms) };
-  // Both H̄ and the number of tokens are estimates, too: the influence of a sequence through them (delta method).
-  const mean = meanEntropy(sequences);
-  const lengthSlope = hasDenominator ? total(slopes.map(({ logprobs }) => lengthChange(logprobs))) / size : 0;
+  // The mean entropy and the size are estimates, too: the influence of a sequence through them (delta method).
+  const mean = meanEntropy(sequences, per);
+  const change = total(slopes.map(({ logprobs }) => sizeChange(logprobs, options))) / size;
   const influences = sequences.map(({ logprobs: { length }, entropies }, index) => {
-    return terms[index]! - (value * length + lengthSlope * (total(entropies) - mean * length)) / size;
+    const own = per === 'token' ? length : 1;
+    return terms[index]! - (value * own + change * (total(entropies) - mean * own)) / size;
   });
   return { value, terms, influences, standardError: errorOfSum(influences) };
+}
+
+/** A sequence's estimate of how the step changes what the entropy is divided by: the tokens, or the weights of whole sequences. */
+function sizeChange(slopes: ArrayLike<number>, { per = 'token', credit, hasDenominator = true }: DerivativeOptions) {
+  if (per === 'sequence') return credit === 'whole' ? total(slopes) : 0;
+  return hasDenominator ? lengthChange(slopes) : 0;
 }
 
 /** Σ_k (T − 1 − k) ∇_v log π_k: a sequence's estimate of how the step changes the length. */
@@ -83,7 +93,7 @@ function creditsOf(
   sequences: readonly ScoredSequence[],
   { per = 'token', credit = 'centred', hasDenominator = true }: DerivativeOptions,
 ): Float64Array[] {
-  const lost = per === 'token' && hasDenominator ? meanEntropy(sequences) : 0;
+  const lost = per === 'token' && hasDenominator ? meanEntropy(sequences, per) : 0;
   const later = sequences.map(({ entropies }) => {
     const sums = new Float64Array(entropies.length);
     for (let k = sums.length - 2; k >= 0; k--) sums[k] = sums[k + 1]! + entropies[k + 1]! - lost;
@@ -91,8 +101,9 @@ function creditsOf(
   });
   if (credit === 'to_go') return later;
   if (credit === 'centred') return lessOthers(later);
+  const mean = per === 'sequence' ? meanEntropy(sequences, per) : 0;
   return sequences.map(({ entropies }) => {
-    return new Float64Array(entropies.length).fill(total(entropies) - lost * entropies.length);
+    return new Float64Array(entropies.length).fill(total(entropies) - lost * entropies.length - mean);
   });
 }
 
@@ -108,6 +119,6 @@ function sizeOf(sequences: readonly ScoredSequence[], per: Unit = 'token'): numb
   return per === 'token' ? total(sequences.map(({ logprobs }) => logprobs.length)) : sequences.length;
 }
 
-function meanEntropy(sequences: readonly ScoredSequence[]): number {
-  return total(sequences.map(({ entropies }) => total(entropies))) / sizeOf(sequences);
+function meanEntropy(sequences: readonly ScoredSequence[], per: Unit): number {
+  return total(sequences.map(({ entropies }) => total(entropies))) / sizeOf(sequences, per);
 }

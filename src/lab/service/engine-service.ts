@@ -1,6 +1,6 @@
 import { UserError } from '../../base/user-error.js';
 import { AdaptedEngine } from '../engine/adapters/adapted-engine.js';
-import type { AdamOptions, Engine, Generated, PromptGroup } from '../engine/engine.js';
+import type { AdamOptions, Engine, Floats, Generated, PromptGroup } from '../engine/engine.js';
 import { k3 } from '../objectives/objectives.js';
 import { restoreModel, writeModel } from '../run/model-files.js';
 import { addDistance, countClipped, lossTerms } from './loss-terms.js';
@@ -162,8 +162,8 @@ function groupsOf(datums: readonly Datum[]): PromptGroup[] {
 async function accumulateGradient(engine: Engine, datums: readonly Datum[], loss: Loss): Promise<ForwardBackward> {
   const { divisor = 1, temperature = 1, entropyCoefficient = 0 } = loss;
   const { logprobs, entropies } = await engine.forward(groupsOf(datums), { temperature });
-  const dLogprob = new Float32Array(logprobs.length);
-  const dEntropy = entropyCoefficient === 0 ? null : new Float32Array(logprobs.length);
+  const dLogprob = zerosLike(logprobs);
+  const dEntropy = entropyCoefficient === 0 ? null : zerosLike(logprobs);
   const sums = emptyStatistics();
   const scored = { logprobs, entropies, dLogprob, at: 0 };
   for (const datum of datums) addDatum(sums, datum, scored, loss);
@@ -174,6 +174,11 @@ async function accumulateGradient(engine: Engine, datums: readonly Datum[], loss
   sums.loss /= divisor;
   await engine.backward(dLogprob, dEntropy);
   return { ...sums, logprobs: byDatum(datums, logprobs) };
+}
+
+/** In the precision of the engine that gave these scores. */
+function zerosLike(scores: Floats): Floats {
+  return scores instanceof Float64Array ? new Float64Array(scores.length) : new Float32Array(scores.length);
 }
 
 function byDatum(datums: readonly Datum[], logprobs: Float32Array): Float32Array[] {
@@ -188,7 +193,7 @@ function byDatum(datums: readonly Datum[], logprobs: Float32Array): Float32Array
 type Scored = {
   readonly logprobs: Float32Array;
   readonly entropies: Float32Array;
-  readonly dLogprob: Float32Array;
+  readonly dLogprob: Floats;
   at: number;
 };
 

@@ -6,7 +6,7 @@ import { loopKernels } from '../../../src/lab/engine/kernels/loop-kernels.js';
 import { offsetsOf } from '../../../src/lab/engine/layout.js';
 import { entropyCurvature } from '../../../src/lab/probes/entropy-curvature.js';
 import { entropyDerivatives, entropySlope } from '../../../src/lab/probes/entropy-derivative.js';
-import { entropyEstimates } from '../../../src/lab/probes/entropy-estimates.js';
+import { entropyEstimates, type Unit } from '../../../src/lab/probes/entropy-estimates.js';
 import { gradientOf, movedAlong, scoresOf, type Batch } from '../../../src/lab/probes/scored-batch.js';
 import { adamUpdate } from '../../../src/lab/probes/update-vector.js';
 import { dot } from '../../../src/lab/probes/vectors.js';
@@ -14,7 +14,10 @@ import { maxDifference, numbers } from '../engine/models.js';
 
 type Fixture = Record<'entropy' | 'jvp' | 'vhv', number> &
   Record<'logprobs' | 'gradient' | 'hvp' | 'adamw', readonly number[]> & {
-    readonly estimate: Readonly<Record<'value' | 'jvp' | 'vhv', number>>;
+    readonly estimates: readonly (Readonly<Record<'weights' | 'direction' | 'value' | 'jvp' | 'vhv', number>> & {
+      readonly continuations: readonly (readonly number[])[];
+      readonly per: Unit;
+    })[];
   };
 
 /** By PyTorch in double precision; of vectors every 37th number. */
@@ -73,32 +76,36 @@ describe('on plain loops in double precision, as PyTorch has them,', () => {
     expect(Math.abs(dot(product, direction) / torch.vhv - 1)).toBeLessThan(1e-7);
   });
 
-  it('are the first and second derivative of the entropy by importance sampling, lengths moving with it', async () => {
-    const continuations = [
-      [5, 12, 0, 9],
-      [2, 11],
-      [8, 8, 4, 6, 10, 1],
-    ].map((each) => Int32Array.from(each));
-    const several: Batch = {
-      groups: [{ prompt: batch.groups[0]!.prompt, continuations }],
-      said: continuations.map((each) => Array.from(each, () => true)),
-    };
-    const scores = () => scoresOf(engine, several, 1);
-    const at = (step: number) => movedAlong(engine, { direction, step }, scores);
-    const [here, length] = [await scores(), 1e-4];
-    const [up, down] = [await at(length), await at(-length)];
-    const slopes = up.map((each, index) => ({
-      logprobs: Float64Array.from(each.logprobs, (value, k) => (value - down[index]!.logprobs[k]!) / (2 * length)),
-      entropies: Float64Array.from(each.entropies, (value, k) => (value - down[index]!.entropies[k]!) / (2 * length)),
-    }));
-    const { value, jvp, vhv } = torch.estimate;
-    expect(entropyEstimates(here).raoBlackwell.value).toBeCloseTo(value, 9);
-    expect(entropySlope(here, slopes, { credit: 'whole' }).value / jvp).toBeCloseTo(1, 5);
-    expect(entropySlope(here, slopes, { credit: 'whole', hasDenominator: false }).value / jvp).not.toBeCloseTo(1, 1);
-    expect(entropyCurvature({ here, up, down, length }).value / vhv).toBeCloseTo(1, 4);
-    const byBackward = await gradientOf(engine, several, entropyDerivatives(here, { credit: 'whole' }), 1);
-    expect(dot(byBackward, direction) / jvp).toBeCloseTo(1, 9);
-  });
+  it.each(torch.estimates)(
+    'are both derivatives of the entropy per $per by importance sampling, model $weights',
+    async (of) => {
+      const { per, value, jvp, vhv } = of;
+      const continuations = of.continuations.map((each) => Int32Array.from(each));
+      const direction = drawn(of.direction, 1);
+      const engine = await createEngine(shape, { kernels: loopKernels('double') });
+      await engine.loadWeights(drawn(of.weights, 0.8));
+      const several: Batch = {
+        groups: [{ prompt: batch.groups[0]!.prompt, continuations }],
+        said: continuations.map((each) => Array.from(each, () => true)),
+      };
+      const scores = () => scoresOf(engine, several, 1);
+      const at = (step: number) => movedAlong(engine, { direction, step }, scores);
+      const [here, length] = [await scores(), 1e-4];
+      const [up, down] = [await at(length), await at(-length)];
+      const slopes = up.map((each, index) => ({
+        logprobs: Float64Array.from(each.logprobs, (value, k) => (value - down[index]!.logprobs[k]!) / (2 * length)),
+        entropies: Float64Array.from(each.entropies, (value, k) => (value - down[index]!.entropies[k]!) / (2 * length)),
+      }));
+      const whole = { per, credit: 'whole' } as const;
+      expect(entropyEstimates(here, per).raoBlackwell.value).toBeCloseTo(value, 9);
+      expect(entropySlope(here, slopes, whole).value / jvp).toBeCloseTo(1, 5);
+      const fixed = entropySlope(here, slopes, { ...whole, hasDenominator: false }).value / jvp;
+      if (per === 'token') expect(fixed).not.toBeCloseTo(1, 1);
+      expect(entropyCurvature({ here, up, down, length }, per).value / vhv).toBeCloseTo(1, 4);
+      const byBackward = await gradientOf(engine, several, entropyDerivatives(here, whole), 1);
+      expect(dot(byBackward, direction) / jvp).toBeCloseTo(1, 9);
+    },
+  );
 
   it('is the second step of torch.optim.AdamW', async () => {
     const adam = { beta1: 0.9, beta2: 0.999, epsilon: 1e-4, weightDecay: 0 };

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { controlled, entropyControls } from '../../../src/lab/probes/control-variates.js';
 import { entropyCurvature } from '../../../src/lab/probes/entropy-curvature.js';
 import { credits, entropyDerivatives, entropySlope } from '../../../src/lab/probes/entropy-derivative.js';
-import { entropyEstimates, total, type ScoredSequence } from '../../../src/lab/probes/entropy-estimates.js';
+import { entropyEstimates, total, units, type ScoredSequence } from '../../../src/lab/probes/entropy-estimates.js';
 import { effectiveSampleSize, entropyChange } from '../../../src/lab/probes/importance-sampling.js';
 import { dot } from '../../../src/lab/probes/vectors.js';
 import { numbers } from '../engine/models.js';
@@ -210,10 +210,12 @@ describe('the first-order change of entropy', () => {
     expect(Math.abs(value - difference('perToken'))).toBeGreaterThan(0.05);
   });
 
-  it('credited with whole sequences is the derivative of what importance sampling says of the same sequences', () => {
-    const { indices, sequences, slopes: own } = drawn(40, 3);
-    const [up, down] = [changeAlong(indices, h).change, changeAlong(indices, -h).change];
-    expect(entropySlope(sequences, own, { credit: 'whole' }).value).toBeCloseTo((up - down) / (2 * h), 6);
+  it.each(units)('credited whole is the derivative of the estimate by importance sampling, per %s', (per) => {
+    for (const seed of [3, 13, 23]) {
+      const { indices, sequences, slopes: own } = drawn(40, seed);
+      const [up, down] = [changeAlong(indices, h, per).change, changeAlong(indices, -h, per).change];
+      expect(entropySlope(sequences, own, { per, credit: 'whole' }).value).toBeCloseTo((up - down) / (2 * h), 6);
+    }
   });
 
   it('is what one backward pass over its weights gives', () => {
@@ -225,11 +227,12 @@ describe('the first-order change of entropy', () => {
     expect(total(parts)).toBeCloseTo(entropySlope(sequences, own).value, 12);
   });
 
-  it.each(credits)('states the error that it has, credited %s: that of the sum', (credit) => {
-    const exact = difference('perToken');
+  const everyWay = credits.flatMap((credit) => units.map((per) => [credit, per] as const));
+  it.each(everyWay)('states the error that it has, credited %s per %s: that of the sum', (credit, per) => {
+    const exact = difference(per === 'token' ? 'perToken' : 'perSequence');
     const estimates = Array.from({ length: 300 }, (_, seed) => {
-      const { sequences, slopes: own } = drawn(80, 1000 + seed);
-      return entropySlope(sequences, own, { credit });
+      const { sequences, slopes: own } = drawn(80, 5000 + seed);
+      return entropySlope(sequences, own, { per, credit });
     });
     const inside = estimates.filter(({ value, standardError }) => Math.abs(value - exact) < 1.96 * standardError);
     expect(inside.length / estimates.length).toBeGreaterThan(0.9);

@@ -47,6 +47,19 @@ const ratio = (lp: number, token: number) => Math.exp(lp - sampled[token]!);
 const clamped = (value: number, { low, high }: Clip) => Math.min(high, Math.max(low, value));
 const datum: Datum = { prompt, tokens, weights: [1, 1, 1], advantages, logprobs: sampled };
 
+it('takes derivatives in the precision of the engine', async () => {
+  const seen: (Float32Array | Float64Array | null)[] = [];
+  const engine = {
+    forward: async () => ({ logprobs: Float64Array.from(policy), entropies: new Float64Array(3) }),
+    backward: async (...slopes: typeof seen) => void seen.push(...slopes),
+  };
+  const loss = { objective: importanceSampling, divisor: 3, entropyCoefficient: 0.1 };
+  await new EngineService(engine as unknown as Engine).forwardBackward([datum], loss);
+  const exact = policy.map((lp, token) => (-ratio(lp, token) * advantages[token]!) / 3);
+  exact.forEach((value, token) => expect(seen[0]![token]).toBeCloseTo(value, 15));
+  expect(seen[1]).toEqual(Float64Array.of(-0.1 / 3, -0.1 / 3, -0.1 / 3));
+});
+
 describe('bounds of single tokens', () => {
   const bounds: readonly Clip[] = [
     { low: 0.9, high: 1.1 },

@@ -6,7 +6,8 @@ import { total, type ScoredSequence } from '../../probes/entropy-estimates.js';
 import { entropyChange } from '../../probes/importance-sampling.js';
 import { movedAlong, scoresOf } from '../../probes/scored-batch.js';
 import type { EntropyConfig } from './keys.js';
-import type { Sloped } from './prediction.js';
+import { dot } from '../../probes/vectors.js';
+import { entropyGradient, type Sloped } from './prediction.js';
 
 /** ΔH at weights + step · direction, by importance sampling. */
 async function changeAt(
@@ -47,21 +48,21 @@ export async function changes(
   config: EntropyConfig,
 ) {
   const { scores, slopes } = T;
-  const { per, credit } = config;
-  const whole = entropySlope(scores, slopes, { per, credit: 'whole' });
-  const difference = entropySlope(scores, slopes, { per, credit }).value - whole.value;
+  const { per } = config;
+  const { whole, difference } = await derivatives(engine, T, direction, config);
   const variates = entropyControls(scores, slopes);
+  const { standardError } = entropySlope(scores, slopes, { per, credit: 'whole' });
   const entries = [];
   for (const eta of config.eta) {
     const found = await changeAt(engine, T, { direction, step: eta }, config);
-    const { change, standardError, before, after, ess, clipShare, logWeights } = found;
+    const { change, standardError: error, before, after, ess, clipShare, logWeights } = found;
     const lessNoise = controlled({ value: change, influences: found.influences }, variates);
-    const truth = { value: change, standardError };
+    const truth = { value: change, standardError: error };
     entries.push({
       eta,
       delta_h_true: change,
-      standard_error: standardError,
-      ratio: change / (eta * whole.value),
+      standard_error: error,
+      ratio: change / (eta * whole),
       delta_h_adjusted: change + eta * difference,
       delta_h_controlled: lessNoise.value,
       controlled_error: lessNoise.standardError,
@@ -77,9 +78,18 @@ export async function changes(
   }
   return {
     num_sequences: scores.length,
-    first_order: { delta_h_per_lr: whole.value, standard_error: whole.standardError },
+    first_order: { delta_h_per_lr: whole, standard_error: standardError },
     entries,
   };
+}
+
+/** `whole`: along the direction, of the estimate by importance sampling. `difference`: what the derivative by the wanted credits is more. */
+async function derivatives(engine: Engine, T: Sloped, direction: Floats, config: EntropyConfig) {
+  const { per, credit } = config;
+  const along = async (how: typeof credit) =>
+    dot(await entropyGradient(engine, T, { per, credit: how }, config), direction);
+  const whole = await along('whole');
+  return { whole, difference: credit === 'whole' ? 0 : (await along(credit)) - whole };
 }
 
 type Truth = { readonly value: number; readonly standardError: number };

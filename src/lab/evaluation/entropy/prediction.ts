@@ -2,7 +2,7 @@
 import type { Engine, Floats } from '../../engine/engine.js';
 import { controlled, entropyControls } from '../../probes/control-variates.js';
 import { entropyCurvature } from '../../probes/entropy-curvature.js';
-import { entropyDerivatives, entropySlope } from '../../probes/entropy-derivative.js';
+import { entropyDerivatives, entropySlope, type DerivativeOptions } from '../../probes/entropy-derivative.js';
 import { total, type ScoredSequence } from '../../probes/entropy-estimates.js';
 import { gradientOf, movedAlong, scoresOf } from '../../probes/scored-batch.js';
 import { dot, norm } from '../../probes/vectors.js';
@@ -30,26 +30,41 @@ export async function sloped(engine: Engine, scored: Scored, direction: Floats, 
   return { ...scored, slopes };
 }
 
-/** @returns `approx`, and `slope`: ∇H, one number a weight. */
+/** ∇H of a batch by one backward pass, one number a weight: an analytic derivative, exact up to rounding. */
+export function entropyGradient(
+  engine: Engine,
+  { batch, scores }: Scored,
+  options: DerivativeOptions,
+  { temperature }: EntropyConfig,
+): Promise<Floats> {
+  return gradientOf(engine, batch, entropyDerivatives(scores, options), temperature);
+}
+
+/** Values are by backward passes; what each answer adds to them, and hence errors, by differences. @returns `approx`, and `slope`: ∇H. */
 export async function predicted(engine: Engine, E: Sloped, update: Update, config: EntropyConfig) {
-  const { per, credit, temperature } = config;
+  const { per, credit } = config;
   const { direction, baseline, groupGradients, part } = update;
-  const { batch, scores, slopes } = E;
-  const slope = entropySlope(scores, slopes, { per, credit });
-  const fixedLengths = entropySlope(scores, slopes, { per, credit, hasDenominator: false });
-  const lessNoise = controlled(slope, entropyControls(scores, slopes));
-  const ofEntropy = await gradientOf(engine, batch, entropyDerivatives(scores, { per, credit }), temperature);
+  const { scores, slopes } = E;
+  const [own, fixed] = [
+    { per, credit },
+    { per, credit, hasDenominator: false },
+  ];
+  const ofEntropy = await entropyGradient(engine, E, own, config);
+  const value = dot(ofEntropy, direction);
+  const withFixedLengths = dot(await entropyGradient(engine, E, fixed, config), direction);
+  const slope = entropySlope(scores, slopes, own);
+  const lessNoise = controlled({ value, influences: slope.influences }, entropyControls(scores, slopes));
   const along = { direction, distance: bend[config.precision] };
   const curvature = entropyCurvature({ here: scores, ...(await scoredAlong(engine, E, along, config)) }, per);
   const approx = {
     method: credit,
-    delta_h_per_lr: slope.value,
+    delta_h_per_lr: value,
     standard_error: slope.standardError,
-    by_backward: dot(ofEntropy, direction),
+    by_differences: slope.value,
     baseline: dot(ofEntropy, baseline),
     per_prompt: groupGradients.map((gradient) => dot(ofEntropy, part(gradient)) / groupGradients.length),
-    without_denominator: fixedLengths.value,
-    without_denominator_error: fixedLengths.standardError,
+    without_denominator: withFixedLengths,
+    without_denominator_error: entropySlope(scores, slopes, fixed).standardError,
     control_variates: {
       delta_h_per_lr: lessNoise.value,
       standard_error: lessNoise.standardError,
@@ -58,7 +73,7 @@ export async function predicted(engine: Engine, E: Sloped, update: Update, confi
     },
     quadratic: { vhvv: curvature.value, standard_error: curvature.standardError },
     /** The step at which the second order equals the first, 2|∇H·v| / |v⊤∇²H v|. */
-    eta_star: (2 * Math.abs(slope.value)) / Math.abs(curvature.value),
+    eta_star: (2 * Math.abs(value)) / Math.abs(curvature.value),
     num_sequences: scores.length,
     num_tokens: total(scores.map(({ logprobs }) => logprobs.length)),
   };

@@ -38,24 +38,48 @@ async function measured(...argv: string[]): Promise<readonly EntropyResult[]> {
 }
 
 describe('memrl entropy', () => {
-  it('finds a change in proportion to the learning rate, and a ratio that goes to 1', async () => {
-    const [result] = await measured('eta=1e-7,1e-6,1e-5,1e-4', 'update=adam');
-    const { true: truth, fit } = result!;
-    const ratios = truth.entries.map(({ ratio }) => ratio);
-    const errors = ratios.map((ratio) => Math.abs(ratio - 1));
-    expect(errors[0]).toBeLessThan(1e-3);
-    expect(errors).toEqual(errors.toSorted((a, b) => a - b));
-    expect(Math.abs(fit!.slope - 1)).toBeLessThan(0.03);
-    expect(fit!.r2).toBeGreaterThan(0.99);
-    truth.entries.forEach(({ diagnostics }) => expect(diagnostics.ess).toBeGreaterThan(12));
-  });
+  it.each([
+    ['token', 'centred'],
+    ['token', 'whole'],
+    ['sequence', 'centred'],
+    ['sequence', 'whole'],
+  ])(
+    'finds a change in proportion to the learning rate, and a ratio that goes to 1, per %s and %s',
+    async (per, credit) => {
+      const [result] = await measured('eta=1e-7,1e-6,1e-5,1e-4', 'update=adam', `per=${per}`, `credit=${credit}`);
+      const { true: truth, approx, fit } = result!;
+      const ratios = truth.entries.map(({ ratio }) => ratio);
+      const errors = ratios.map((ratio) => Math.abs(ratio - 1));
+      expect(errors[0]).toBeLessThan(1e-3);
+      const { eta, delta_h_adjusted: adjusted } = truth.entries[0]!;
+      expect(Math.abs(adjusted / (eta * approx.delta_h_per_lr) - 1)).toBeLessThan(1e-3);
+      expect(errors).toEqual(errors.toSorted((a, b) => a - b));
+      expect(Math.abs(fit!.slope - 1)).toBeLessThan(0.03);
+      expect(fit!.r2).toBeGreaterThan(0.99);
+      truth.entries.forEach(({ diagnostics }) => expect(diagnostics.ess).toBeGreaterThan(12));
+    },
+  );
 
   it('has one prediction by a backward pass and by differences of scores, and it is the sum of its parts', async () => {
     const [{ approx }] = (await measured()) as [EntropyResult];
-    expect(approx.by_backward / approx.delta_h_per_lr).toBeCloseTo(1, 5);
+    expect(approx.by_differences / approx.delta_h_per_lr).toBeCloseTo(1, 5);
     const parts = approx.per_prompt.reduce((sum, part) => sum + part, approx.baseline);
-    expect(parts / approx.by_backward).toBeCloseTo(1, 9);
+    expect(parts / approx.delta_h_per_lr).toBeCloseTo(1, 9);
   });
+
+  it.each(['token', 'sequence'])(
+    'has the derivative of double precision in single precision, too, per %s',
+    async (per) => {
+      const [double, single] = [await measured(`per=${per}`), await measured(`per=${per}`, 'precision=single')];
+      const derivatives = ([result]: readonly EntropyResult[]) => [
+        result!.approx.delta_h_per_lr,
+        result!.approx.without_denominator,
+        result!.true.first_order.delta_h_per_lr,
+      ];
+      const exact = derivatives(double);
+      derivatives(single).forEach((each, at) => expect(Math.abs(each / exact[at]! - 1)).toBeLessThan(1e-4));
+    },
+  );
 
   it('judges a prediction by answers that it was not made from, and says how often it was right', async () => {
     const results = await measured('precision=single', 'eta=1e-5,1e-4', 'n_runs=6', 'B_E=64', 'B_T=96');
