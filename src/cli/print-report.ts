@@ -110,7 +110,7 @@ async function ask(fleet: Fleet, sweep: string, patienceMs: number): Promise<Rep
 }
 
 function reportedRuns(fleet: Pick<Fleet, 'runs'>, sweep: string): ReportedRun[] {
-  return runsOf(fleet, sweep).map(({ name, group, subgroup, directory, parameters, state }) => {
-    return { name, group, subgroup, directory, parameters, state, config: {} };
+  return runsOf(fleet, sweep).map(({ name, group, subgroup, directory, parameters, state, startedAt, endedAt }) => {
+    return { name, group, subgroup, directory, parameters, state, times: { startedAt, endedAt }, config: {} };
   });
 }

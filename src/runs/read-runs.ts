@@ -15,10 +15,10 @@ export function readRuns(sweepDirectory: string, known?: KnownStates): ReportedR
   return [...eachRun(sweepDirectory, known)];
 }
 
-/** The runs that have begun, and the known ones that have not, in natural order of name. */
+/** The runs that have begun, and the known ones that have not, in natural order of name. Runs without their directory were deleted. */
 export function withUnstarted(begun: readonly ReportedRun[], known: readonly ReportedRun[]): ReportedRun[] {
   const names = new Set(begun.map(({ name }) => name));
-  const all = [...begun, ...known.filter(({ name }) => !names.has(name))];
+  const all = [...begun, ...known.filter(({ name, times }) => !names.has(name) && (times?.startedAt ?? null) === null)];
   return known.length === 0 ? all : all.sort((a, b) => naturalOrder(a.name, b.name));
 }
 

@@ -36,6 +36,10 @@ describe('clean', () => {
 
     expect((await run('clean', 'two', '--failed', '-y')).out).toMatch(/1 run cleaned/);
     expect([existsSync(a!), existsSync(`${b}/run.json`)]).toEqual([false, true]);
+    expect((await run('export', 'two')).out.trim().split('\n')).toHaveLength(1 + 1);
+    // Another supervisor, which reads of the attempts that have ended, does not bring it back.
+    await run('restart');
+    expect(existsSync(a!)).toBe(false);
     expect((await run('resume', 'k=a')).code).toBe(0);
     expect((await run('clean', 'all', '--failed', '--checkpoints', '-y')).out).toMatch(/1 that have not ended/);
     write('go', '');

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, relative } from 'node:path';
 import type { RunId } from '../../base/ids.js';
@@ -140,12 +141,14 @@ export class Records {
   }
 
   /**
-   * Makes sure that an attempt is recorded, start and end: the supervisor that saw it may have died before it was.
+   * Makes sure that an attempt is recorded, start and end: the supervisor that saw it may have died before it was. A directory that
+   * is gone was deleted, and is not created for it.
    *
    * @param attempt Its outcome is null where it was not up after all.
    */
   confirm(run: PlannedRun, attempt: AttemptStart & { endedAt: number; outcome: Outcome | null }): void {
     const { number, slot, startedAt, endedAt, outcome } = attempt;
+    if (!existsSync(run.directory)) return;
     if (outcome === null) return this.retracted(run, number);
     const known = this.#recordOf(run)?.attempts.find((each) => each.number === number);
     if (known === undefined) this.started(run, { number, slot, startedAt });
