@@ -2,6 +2,7 @@ import { isHome, not, type Use, type Uses } from './use.js';
 
 const lastRow = /│ ○ J_waits/;
 const binary = /│ binary *$/m;
+const firstOfHelp = /│ most used/;
 const secondSeed = ['down', 'down', 'down', 'enter'];
 const openedSecondSeed = /^ ✓ A_bsweep_single_N1024_binary_s1[^]*end · 12 KiB/m;
 const groupIsOpen = /runs │ charts/;
@@ -23,8 +24,8 @@ export const moveUses: Uses = {
     {
       where: 'in the help, where letters are text',
       from: ['?'],
-      at: /│ runs/,
-      sees: (key) => (key === 'j' ? [/╭─ keys › j/] : [not(/│ runs/)]),
+      at: firstOfHelp,
+      sees: (key) => (key === 'j' ? [/╭─ keys › j/] : [not(firstOfHelp)]),
       back: ['escape', 'escape'],
     },
     { where: 'among GPUs', from: ['d'], at: /── GPU 0/, sees: [/── GPU 1/, not(/── GPU 1/)], back: ['escape'] },
