@@ -1,34 +1,43 @@
 import { openingOf, wholeOf, wordsOf, type Sample, type Sentence } from './sentences-of-text.js';
 
-/** null: the samples are too few or too short to say. */
+/** Measures of samples. null when the samples are too few or too short for a measure. */
 export type Measures = {
-  /** Share of samples that hold no word. */
+  /** Share of samples without any word. */
   readonly empty: number;
-  /** Distinct first sentences, divided by the samples that have one. Ended by `.`, `?` or `!`, unlike upstream's. */
+  /**
+   * Distinct first sentences, divided by the samples that have one. Sentences end with `.`, `?` or `!`, unlike in
+   * small-rl.
+   */
   readonly distinctFirstSentences: number | null;
   /** Probability that sentences of two samples begin with the same two words. */
   readonly sameOpening: number | null;
   /**
-   * The same for their shapes: the words that many samples have, with a blank for each other one. Only shapes of which at least half
-   * are such words agree with anything: `_ _ the _` is English, and no template.
+   * Probability that sentences of two samples have the same shape: the words that many samples share, with a blank for
+   * each other one. A shape counts only if at least half of it are such words: `_ _ the _` is English, and no
+   * template.
    */
   readonly sameShape: number | null;
   /** Probability that a sentence is also in another sample. */
   readonly sharedSentences: number | null;
   /**
-   * Distinct trigrams of words divided by all (distinct-3; Li et al. 2016), of the first 60 in each of the first 20 samples. What a
-   * sample itself repeats counts once: `repeatedTrigrams` tells that.
+   * Distinct trigrams of words divided by all (distinct-3; Li et al. 2016), of the first 60 in each of the first 20
+   * samples. A trigram repeated within a sample counts once: `repeatedTrigrams` measures that.
    */
   readonly distinct3: number | null;
-  /** Share of a sample's sentences that it has said before; the mean over samples. */
+  /** Share of a sample's sentences that occur earlier in it; the mean over samples. */
   readonly repeatedSentences: number | null;
-  /** Share of a sample's trigrams that it has said before (seq-rep-3; Welleck et al. 2020): loops without full stops. */
+  /**
+   * Share of a sample's trigrams that occur earlier in it (seq-rep-3; Welleck et al. 2020): loops without full stops.
+   */
   readonly repeatedTrigrams: number | null;
-  /** Commas, semicolons and colons for each word: fragments that are strung together to fill a length. */
+  /** Commas, semicolons and colons for each word: high for fragments strung together to fill a length. */
   readonly commas: number | null;
 };
 
-/** Below these, agreement is chance: samples to be compared, sentences in all, words of a sample or trigrams. */
+/**
+ * Minimum sizes, below which agreement is chance: samples to be compared, sentences in all, trigrams or words of a
+ * sample.
+ */
 const fewest = { samples: 4, sentences: 8, trigrams: 20, words: 20 } as const;
 
 export function measuresOf(samples: readonly Sample[]): Measures {
@@ -58,13 +67,14 @@ export function measuresOf(samples: readonly Sample[]): Measures {
   };
 }
 
-/** Of the sentences of one sample; null for one that agrees with none. */
+/** Keys of the sentences of one sample; null for a sentence that agrees with none. */
 type Keys = (sentences: readonly Sentence[]) => (string | null)[];
 
 /**
- * The shapes of sentences among these samples: `is it a _ at _`. Null for one of which less than half are words of the frame:
- * those that at least a quarter, a half or three quarters of the samples have, and no fewer than three. Of the three the one
- * by which most sentences agree: what fills the blanks of a template may itself be frequent.
+ * The shapes of sentences among these samples: `is it a _ at _`. Frame words are those that at least a quarter, a half
+ * or three quarters of the samples have, and no fewer than three samples; null for a sentence of which less than half
+ * are frame words. Of the three shares the one is taken by which most sentences agree: words that fill the blanks of a
+ * template may be frequent too.
  */
 export function shapesIn(samples: readonly Sample[]): Keys {
   const holders = countsOf(samples.flatMap((sample) => [...new Set(wordsOf(sample))]));
@@ -81,7 +91,7 @@ function shapeOf(words: Sentence, holders: ReadonlyMap<string, number>, least: n
   return 2 * shape.filter((word) => word !== '_').length >= words.length ? shape.join(' ') : null;
 }
 
-/** What the samples' sentences say most often, in quotes, with how often. */
+/** The most frequent key of the samples' sentences, in quotes, with its count. */
 export function mostFrequent(samples: readonly Sample[], keys: Keys): string {
   const counts = countsOf(samples.flatMap(({ sentences }) => keys(sentences)).filter((key) => key !== null));
   const [first] = [...counts].sort(([, left], [, right]) => right - left);
@@ -113,7 +123,7 @@ function sharedShare(samples: readonly Sample[]): number | null {
   return sumOf(all.map((sentence) => holders.get(sentence)! - 1)) / ((samples.length - 1) * all.length);
 }
 
-/** So many, so that the share does not fall with the number of samples or their lengths. */
+/** Limits of the trigrams counted, so that the share does not fall with the number of samples or their lengths. */
 const counted = { samples: 20, trigrams: 60 } as const;
 
 function distinctTrigrams(samples: readonly Sample[]): number | null {

@@ -1,14 +1,14 @@
 /**
  * Signs that a model has collapsed onto templates, which distinct texts with different words hide.
  *
- * The source system's flag asks whether whole texts repeat (distinct texts, Jaccard of their words). A model that says "is it a
- * cat at home ? is it a dog at school ?" passes: its nouns differ, and the Jaccard of its collapsed runs was 0.13 to 0.36,
- * where that of good ones was 0.11 to 0.14. What repeats is below the text, in its sentences; so sentences are compared, and
- * always those of two different samples, by the probability that two drawn at random agree. A probability over pairs, unlike a
- * number of distinct things, does not change with how many samples there are, nor with their lengths.
+ * The source system's flag asks whether whole texts repeat (distinct texts, Jaccard of their words). A model that
+ * generates "is it a cat at home ? is it a dog at school ?" passes: its nouns differ, and the Jaccard of its collapsed
+ * runs was 0.13 to 0.36, where that of good ones was 0.11 to 0.14. The repetition is below the text, in its sentences;
+ * so sentences of two different samples are compared, by the probability that two drawn at random agree. A probability
+ * over pairs, unlike a number of distinct things, does not change with the number of samples or their lengths.
  *
- * The limits are for stories. A model trained on texts that repeat themselves anyway is judged beside a reference: samples from
- * before the training.
+ * The limits are for stories. A model trained on texts that repeat themselves anyway is compared with a reference:
+ * samples from before the training.
  */
 import { measuresOf, mostFrequent, shapesIn, type Measures } from './collapse-measures.js';
 import { openingOf, sentencesOf, wholeOf, type Sample } from './sentences-of-text.js';
@@ -17,7 +17,7 @@ import { openingOf, sentencesOf, wholeOf, type Sample } from './sentences-of-tex
 type CollapseFlag = {
   readonly kind: 'template' | 'repetition' | 'stuffing' | 'empty';
   readonly measure: keyof Measures;
-  /** What was found and what the limit is, in words. */
+  /** The measure and its limit, in words. */
   readonly reason: string;
 };
 
@@ -25,8 +25,8 @@ export type Collapse = { readonly measures: Measures; readonly flags: readonly C
 
 /**
  * @param texts Completions without their prompts: those differ by design.
- * @param reference Samples of the model before the training, with the same prompts. Nothing is
- * flagged that is not twice as bad as there: of a reference that has collapsed itself, nothing at all.
+ * @param reference Samples of the model before the training, with the same prompts. A sign counts only if it is twice
+ * as bad as in the reference; if the reference itself has collapsed, no sign counts.
  */
 export function collapseOf(texts: readonly string[], reference: readonly string[] = []): Collapse {
   const samples = texts.map(sentencesOf);
@@ -51,16 +51,17 @@ type Limit = {
   readonly measure: keyof Measures;
   readonly kind: CollapseFlag['kind'];
   readonly limit: number;
-  /** Whether less than the limit is bad, and not more. */
+  /** Whether a value below the limit is bad, instead of one above it. */
   readonly isTooLow: boolean;
-  /** What follows the number in the reason. */
+  /** The example after the number in the reason. */
   readonly says: (samples: readonly Sample[]) => string;
 };
 
 /**
- * Where a sign is told. Agreement of 10 % is that of ten equally likely templates. Of openings it is 0.4 % in the beginnings of
- * SimpleStories and 0 to 1.5 % in prose, where also 93 % and more of the trigrams are distinct. In the source system's LoRA
- * runs, 13 to 20 of 20 first sentences were distinct in good samples, 5 to 9 in collapsed ones.
+ * Limits of the signs. Agreement of 10 % is that of ten equally likely templates. Agreement of openings is 0.4 % in
+ * the beginnings of SimpleStories and 0 to 1.5 % in prose, where also 93 % and more of the trigrams are distinct. In
+ * the source system's LoRA runs, 13 to 20 of 20 first sentences were distinct in good samples, 5 to 9 in collapsed
+ * ones.
  */
 const limits: readonly Limit[] = [
   { measure: 'empty', kind: 'empty', limit: 0.5, isTooLow: false, says: () => 'of the samples hold no word' },

@@ -6,7 +6,7 @@ export type Diversity = {
   readonly samples: number;
   /** Distinct texts. */
   readonly uniqueSamples: number;
-  /** Distinct texts before the first full stop, without blanks around. A question mark ends none here. */
+  /** Distinct texts before the first full stop, trimmed. A question mark does not end a sentence here. */
   readonly uniqueFirstSentences: number;
   /** |A ∩ B| / |A ∪ B| of two texts' words, lower-cased, over all pairs that have any; 0 without such a pair. 3 decimals. */
   readonly averageJaccard: number;
@@ -26,7 +26,7 @@ export function diversityOf(texts: readonly string[]): Diversity {
   };
 }
 
-/** Not rounded. Takes time quadratic in the number of texts. */
+/** The average before rounding. Takes time quadratic in the number of texts. */
 export function averageJaccard(texts: readonly string[]): number {
   const sets = texts.map((text) => new Set(wordsBetweenBlanks(text)));
   let sum = 0;

@@ -1,28 +1,29 @@
 /**
- * Drift: whether samples are still language as the model before the training writes it. A reward that reads one word of a text lets the
- * rest of the text fall apart ("language drift"; Lee et al. 2019, Countering Language Drift via Visual Grounding). Word salad is distinct
- * and has no template, so neither diversity nor collapse shows it. The model before the training (the base) reads the samples, and so
- * does a held-out model that nothing was trained against.
+ * Drift: whether samples are still language as the model before the training writes it. A reward that reads one word
+ * of a text lets the rest of the text fall apart ("language drift"; Lee et al. 2019, Countering Language Drift via
+ * Visual Grounding). Word salad is distinct and has no template, so neither diversity nor collapse shows it. The model
+ * before the training (the base) scores the samples, and so does a held-out model that nothing was trained against.
  *
- * The limits are learnt from samples that the base writes under the same settings. Each of them has a mean surprisal: minus the mean
- * log-probability of its tokens. The limit for the mean surprisal of the trained model's tokens is the 95 % quantile of the base's own
- * samples. The limit of KL follows from it: KL = (surprisal under the base) − (surprisal under the trained model), so a model with the
- * base's entropy reaches the limit of surprisal when its KL is that quantile less the mean of the base's tokens.
+ * The limits are estimated from samples that the base generates under the same settings. Each of them has a mean
+ * surprisal: minus the mean log-probability of its tokens. The limit for the mean surprisal of the trained model's
+ * tokens is the 95 % quantile of the base's own samples. The limit of KL follows from it: KL = (surprisal under the
+ * base) − (surprisal under the trained model), so a model with the base's entropy reaches the limit of surprisal when
+ * its KL is that quantile less the mean of the base's tokens.
  */
 import { quantile } from '../../analysis/statistics.js';
 import { k3 } from '../objectives/objectives.js';
 
-/** What one model gives each token of each sample: log-probabilities, nats, at temperature 1. No sample is empty. */
+/** One model's log-probabilities of each token of each sample, in nats, at temperature 1. No sample is empty. */
 export type Reading = readonly ArrayLike<number>[];
 
-/** The same samples, read by the base and by the held-out model; null: there is none. */
+/** The same samples, scored by the base and by the held-out model, or null without one. */
 export type Readings = { readonly base: Reading; readonly heldOut: Reading | null };
 
 /** Perplexity: exp of the mean surprisal in nats. `own`: of all tokens of the base's own samples. */
 type PerplexityLimit = { readonly own: number; readonly limit: number };
 
 export type DriftLimits = {
-  /** Of the base's own that the limits were learnt from. */
+  /** Number of the base's own samples that the limits were estimated from. */
   readonly samples: number;
   /** Nats a token. */
   readonly kl: number;
@@ -33,7 +34,7 @@ export type DriftLimits = {
 /** Share of the base's own samples that lie below a limit. */
 const ownShare = 0.95;
 
-/** @param own At least one sample that the base wrote. */
+/** @param own Readings of at least one sample of the base. */
 export function driftLimitsOf({ base, heldOut }: Readings): DriftLimits {
   const surprisal = limitOf(base);
   return {
@@ -55,8 +56,8 @@ function asPerplexity({ own, limit }: PerplexityLimit): PerplexityLimit {
 
 type DriftMeasures = {
   /**
-   * Mean over tokens of the estimator k3 of KL(trained ‖ base), nats, as a run logs it in `kl`. Right on average where the samples are
-   * drawn from the trained model itself: at temperature 1, without a repetition penalty.
+   * Mean over tokens of the estimator k3 of KL(trained ‖ base), nats, as a run logs it in `kl`. Unbiased when the
+   * samples are drawn from the trained model itself: at temperature 1, without a repetition penalty.
    */
   readonly kl: number;
   /** Perplexity of the samples under the base. */
@@ -69,7 +70,7 @@ type DriftFlag = { readonly kind: 'drift'; readonly measure: keyof DriftMeasures
 
 export type Drift = { readonly measures: DriftMeasures; readonly flags: readonly DriftFlag[] };
 
-/** @param trained What the trained model gives the tokens of its own samples, which are at least one. */
+/** @param trained The trained model's log-probabilities of its own samples, at least one. */
 export function driftOf(trained: Reading, { base, heldOut }: Readings, limits: DriftLimits): Drift {
   const measures = {
     kl: klOf(trained, base),
@@ -102,7 +103,7 @@ function flagsOf({ kl, perplexity, heldOutPerplexity }: DriftMeasures, limits: D
   return flags.filter((flag) => flag !== false);
 }
 
-/** Not a number is above every limit. */
+/** NaN counts as above every limit. */
 function isAbove(found: number, limit: number): boolean {
   return !(found <= limit);
 }

@@ -10,7 +10,7 @@ import type { ProcessContext } from '../run/process-context.js';
 import { EngineService } from '../service/engine-service.js';
 import { openModel } from '../service/open-model.js';
 
-/** `memrl eval`: what saved weights know. */
+/** Keys of `memrl eval`, which measures saved weights. */
 export const evalKeys = {
   load_checkpoint_path: key(orNone(text), null, 'a run directory, a checkpoint, or a directory of Hugging Face'),
   env_type: memory.envType,

@@ -1,4 +1,4 @@
-/** What a model earns, whether it hacks and whether it has collapsed, in each mode of its adapters. */
+/** Evaluation of a model in each mode of its adapters: reward, hacking and collapse. */
 import { mean } from '../../analysis/statistics.js';
 import type { Task } from '../environments/environment.js';
 import type { RewardedEnvironment, Scores } from '../rewards/combined.js';
@@ -15,35 +15,38 @@ import { collapseOf, type Collapse } from './collapse.js';
 import { diversityOf, type Diversity } from './diversity.js';
 import { driftOf, type Drift, type DriftLimits, type Reading, type Readings } from './drift.js';
 
-/** What an evaluation measures, and on what. */
+/** Tasks and measures of an evaluation. */
 export type ModeEvaluation = RewardedEnvironment & {
   /** Each is played once. */
   readonly tasks: readonly Task[];
   readonly sampling: RolloutOptions['sampling'];
-  /** More rewards to measure, that nothing is learnt from. */
+  /** More rewards to measure, which are not trained on. */
   readonly others: readonly RewardFunction[];
   readonly hackDetector: Detector | null;
-  /** Of what is drawn; small-rl's where it is left out. */
+  /** Seed of the sampling; small-rl's by default. */
   readonly seed?: number;
   readonly reference?: ModeReference;
 };
 
-/** What samples are compared with, where it is known. */
+/** References of the samples, as far as they are known. */
 export type ModeReference = {
-  /** What the model wrote for the same tasks before its training: signs of collapse are told beside it. Null: it is not known. */
+  /**
+   * Samples of the model before the training for the same tasks, with which signs of collapse are compared. Null when
+   * unknown.
+   */
   readonly before: Earned | null;
-  /** Who reads the samples, and the limits; null: the model before the training is not known. */
+  /** Models that score the samples, and the limits; null when the model before the training is unknown. */
   readonly drift: {
     readonly limits: DriftLimits;
     readonly read: (groups: readonly (readonly Rollout[])[]) => Promise<Readings>;
   } | null;
 };
 
-/** What was written, and what it earns. `scores`: one for each completion, by the name of the reward. */
+/** Completions and their rewards. `scores`: one for each completion, by the name of the reward. */
 export type Earned = {
   readonly completions: readonly Completion[];
   readonly scores: Readonly<Record<string, readonly number[]>>;
-  /** Share of the completions that hack; null where nothing says what that is. */
+  /** Share of the completions that hack; null when there is no detector. */
   readonly hackFrequency: number | null;
 };
 
@@ -52,19 +55,19 @@ export type ModeResult = Earned & {
   readonly mode: Mode['name'];
   readonly diversity: Diversity;
   readonly collapse: Collapse;
-  /** Null: there is nothing to measure it against. */
+  /** Null without a reference. */
   readonly drift: Drift | null;
 };
 
 /** small-rl's seed: all modes draw the same numbers, so that they differ by their adapters alone. */
 export const evaluationSeed = 42;
 
-/** The model is afterwards as it was. */
+/** Leaves the model as it was. */
 export async function evaluateModes(service: EngineService, evaluation: ModeEvaluation): Promise<ModeResult[]> {
   return inEachMode(service.engine, (mode) => evaluateMode(service, evaluation, mode));
 }
 
-/** The same in the mode that the model is in. */
+/** Evaluates the mode that the model is in. */
 export async function evaluateMode(
   service: Player['service'],
   evaluation: ModeEvaluation,
@@ -79,7 +82,7 @@ export async function evaluateMode(
   return { mode: name, ...earned, ...spread, drift: await driftFrom(drift, groups) };
 }
 
-/** What samples of the tasks earn. */
+/** Samples the tasks and computes their rewards. */
 export async function earnedBy(
   groups: readonly (readonly Rollout[])[],
   { scoring, others, hackDetector, seed = evaluationSeed }: ModeEvaluation,
@@ -104,16 +107,16 @@ async function driftFrom(
     : driftOf(groups.flat().map(ownReading), await reference.read(groups), reference.limits);
 }
 
-/** What the model gave the tokens that it said. */
+/** The model's log-probabilities of its own tokens. */
 function ownReading({ logprobs, turnOf }: Rollout): Reading[number] {
   return logprobs.filter((_, token) => turnOf[token]! >= 0);
 }
 
-/** How often each task is played, and the name of the stream that is drawn from. */
+/** Number of rollouts of each task, and the name of the random stream. */
 type Playing = { readonly copies: number; readonly stream: string };
 const once: Playing = { copies: 1, stream: 'evaluation' };
 
-/** Plays each task, once by default, with the model as it is. The same numbers are drawn each time. */
+/** Plays each task, once by default, with the model as it is. The random numbers are the same each time. */
 export function playTasks(
   service: Player['service'],
   evaluation: Pick<ModeEvaluation, 'environment' | 'tasks' | 'sampling' | 'seed'>,
@@ -150,7 +153,7 @@ export function modesRow(results: readonly ModeResult[]): Row {
   return Object.fromEntries(measured.map(([name, value]) => [`routing_eval/${name}`, value]));
 }
 
-/** The results as lines for people, one for each mode. */
+/** The results as lines, one for each mode. */
 export function modesLines(results: readonly ModeResult[]): string[] {
   return results.map(({ mode, scores, hackFrequency, diversity: { uniqueSamples, averageJaccard }, ...rest }) => {
     const figures = Object.entries(scores).map(([name, values]) => `${name}=${figure(values)}`);

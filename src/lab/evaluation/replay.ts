@@ -14,13 +14,13 @@ import type { StopSignal, ProcessContext } from '../run/process-context.js';
 import type { RunDirectory } from '../run/run-directory.js';
 import { meansOf } from '../run/runner.js';
 
-/** `from`: where the run was taken up, in words. */
+/** `from`: the point from which the run was replayed, in words. */
 type Replayed = { readonly groups: readonly (readonly Rollout[])[]; readonly from: string };
 
 /**
- * Plays a step of a run again: takes up the run at its last checkpoint before that step, or at its start, and trains up to it. The
- * same settings, weights and random numbers give the same bits, so these are the episodes that were. Every row of the run's metrics
- * on the way is compared with what comes out now. Nothing is written.
+ * Plays a step of a run again: resumes the run at its last checkpoint before that step, or at its start, and trains up
+ * to it. The same settings, weights and random numbers give the same bits, so these are the original episodes. Every
+ * row of the run's metrics on the way is compared with the replayed one. Nothing is written.
  *
  * @returns the signal when one came before the step was played.
  */
@@ -57,7 +57,7 @@ export async function replay(
   };
 }
 
-/** @throws UserError when the run has not done that step. */
+/** @throws UserError when the run has not reached that step. */
 function rowsDone(
   directory: RunDirectory,
   step: number,
@@ -66,7 +66,7 @@ function rowsDone(
   const run = directory.path;
   const rows = metricsOf(run);
   const saved = lastCheckpoint(directory, context.log);
-  // The last row of a finished run is of no step.
+  // The last row of a finished run belongs to no step.
   if (saved !== null && basename(saved.path) === 'final') rows.delete(saved.batch);
   const last = Math.max(...rows.keys(), (saved?.batch ?? 0) - 1);
   if (step <= last) return rows;
@@ -82,9 +82,9 @@ function metricsOf(run: string): Map<number, Record<string, unknown>> {
   return new Map(rows.filter(isOfStep).map((row) => [Number(row!['step']), row!]));
 }
 
-/** @throws UserError when the steps since the last row are not what they were. */
+/** @throws UserError when the steps since the last row differ from the recorded ones. */
 function compare(found: Row, step: number, row: Readonly<Record<string, unknown>>): void {
-  // As they are written: what is no number is null.
+  // The file has null for numbers that are not finite.
   const written = (value: unknown) => (typeof value === 'number' && Number.isFinite(value) ? value : null);
   const differing = Object.keys(found).find((name) => written(found[name]) !== written(row[name]));
   if (differing === undefined) return;

@@ -18,7 +18,7 @@ import type { StopSignal, ProcessContext } from '../run/process-context.js';
 import { memoryTokenizer } from '../text/memory-vocabulary.js';
 import { replay } from './replay.js';
 
-/** `memrl rollouts`: the episodes of one step of a run. */
+/** Keys of `memrl rollouts`, which shows the episodes of one step of a run. */
 export const rolloutsKeys = {
   path: key(orNone(text), null, 'a run of memrl train; `path=` may be left out'),
   step: key(orNone(int(0)), null, 'the step, the first is 0'),
@@ -32,15 +32,15 @@ export const rolloutsKeys = {
 
 /** An episode of a run. Arrays have an entry for each turn. */
 type ShownEpisode = {
-  /** What was said; of a kept episode the numbers or bits that were read, or null for one that was none. */
+  /** The policy's answers; of a recorded episode the numbers or bits, with null for an invalid one. */
   readonly answers: readonly (string | null)[];
   readonly rewards: readonly number[];
   readonly advantages: readonly number[];
-  /** Natural logarithm of the probability of all that was said; null where it was not kept. */
+  /** Natural log-probability of all the policy's tokens; null when it was not recorded. */
   readonly logprob: number | null;
 };
 
-/** `from`: where the episodes are from. `groups`: those of the step, in order. */
+/** `from`: source of the episodes. `groups`: those of the step, in order. */
 type Rollouts = {
   readonly step: number;
   readonly from: string;
@@ -51,10 +51,11 @@ type Rollouts = {
 type Asked = { readonly step: number; readonly replay: boolean };
 
 /**
- * The episodes of a step of a run: those it kept, else the same played again from the nearest checkpoint before it, which leaves the run
- * as it is.
+ * The episodes of a step of a run: recorded ones if there are any, else replayed ones from the nearest checkpoint
+ * before it, which leaves the run as it is.
  *
- * @returns the signal when one came before they were played. @throws UserError when there are none, or cannot be again what they were.
+ * @returns the signal when one came before they were played.
+ * @throws UserError when there are none, or the replay differs from the run.
  */
 export async function rollouts(
   run: string,
@@ -82,7 +83,7 @@ export async function rollouts(
   return { step, from: played.from, prompt, groups };
 }
 
-/** The same for a person. @param width Of the table, in columns of a terminal. */
+/** The episodes as lines. @param width Width of the table, in columns of a terminal. */
 export function rolloutsLines({ step, from, prompt, groups }: Rollouts, width: number): string[] {
   const rows = groups.flatMap((group, index) => group.map((episode) => ({ group: index, ...episode })));
   const column = columnsOf(rows);
@@ -109,7 +110,7 @@ export function rolloutsLines({ step, from, prompt, groups }: Rollouts, width: n
   ];
 }
 
-/** @throws UserError when it is no run of memrl train. */
+/** @throws UserError when it is not a run of memrl train. */
 function configOf(run: string): TrainConfig {
   const known = knownConfig(join(run, runFiles.config));
   if (known === null || !('group_size' in known) || !('n_batches' in known)) {
@@ -125,7 +126,7 @@ function configOf(run: string): TrainConfig {
   ).config;
 }
 
-/** The row of this step of what the run kept; null: there is none. */
+/** The recorded row of this step; null when there is none. */
 function keptEpisodes(run: string, { N }: TrainConfig, step: number): SeenEpisode[] | null {
   const path = join(run, runFiles.episodes);
   const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [];

@@ -1,10 +1,12 @@
-/** Lower-cased words, without what stands between them. At least one. */
+/** Lower-cased words, without punctuation. At least one. */
 export type Sentence = readonly string[];
 
 /** A text as its sentences. `commas`: also semicolons and colons. */
 export type Sample = { readonly sentences: readonly Sentence[]; readonly commas: number };
 
-/** The sentences of a text: what is ended by `.`, `?` or `!`, and an unfinished last one, without those that hold no word. */
+/**
+ * The sentences of a text: each ended by `.`, `?` or `!`, and an unfinished last one, without those that have no word.
+ */
 export function sentencesOf(text: string): Sample {
   const sentences = text
     .toLowerCase()
@@ -16,7 +18,7 @@ export function sentencesOf(text: string): Sample {
   };
 }
 
-/** Its first two words. */
+/** The first two words of a sentence. */
 export function openingOf(sentence: Sentence): string {
   return sentence.slice(0, 2).join(' ');
 }
@@ -25,7 +27,7 @@ export function wholeOf(sentence: Sentence): string {
   return sentence.join(' ');
 }
 
-/** All words in a row. */
+/** All words of a sample, in order. */
 export function wordsOf({ sentences }: Sample): string[] {
   return sentences.flat();
 }

@@ -1,12 +1,12 @@
 import type { Diversity } from './diversity.js';
 import { roundedAsPython } from './rounding.js';
 
-/** One log entry that has a reward. */
+/** A log entry with a reward. */
 export type RewardEntry = { readonly step: number; readonly reward: number };
 
-/** The rewards a run logged last, by the measures of the source system. */
+/** The last rewards that a run logged, by the measures of the source system. */
 export type RewardHistory = {
-  /** Of the last five; 4 decimals. */
+  /** Mean of the last five; 4 decimals. */
   readonly finalAverage: number;
   readonly finalMax: number;
   /** All of the last five are at least 0.9. */
@@ -15,7 +15,7 @@ export type RewardHistory = {
   readonly last: readonly RewardEntry[];
 };
 
-/** @param entries In the order of steps. @returns null without any. */
+/** @param entries In the order of steps. @returns null when there are none. */
 export function rewardHistoryOf(entries: readonly RewardEntry[]): RewardHistory | null {
   if (entries.length === 0) return null;
   const rewards = entries.slice(-5).map(({ reward }) => reward);
@@ -32,11 +32,11 @@ export function rewardHistoryOf(entries: readonly RewardEntry[]): RewardHistory 
 type Finding = { readonly kind: string; readonly reason: string };
 
 type Verdict = {
-  /** `UNDECIDED`: nothing speaks against a success, and the text could not be measured against a base. */
+  /** `UNDECIDED`: there is no sign of failure, but the text could not be compared with a base. */
   readonly verdict: 'SUCCESS' | 'FAIL' | 'UNDECIDED';
-  /** Why it is no success, in words; none after a success. */
+  /** Reasons against a success, in words; empty for a success. */
   readonly reasons: readonly string[];
-  /** What the source system says, which sees neither collapse onto templates nor drift. */
+  /** The source system's verdict, which sees neither collapse onto templates nor drift. */
   readonly upstream: 'SUCCESS' | 'FAIL';
 };
 

@@ -4,7 +4,7 @@ const end = '<|end|>';
 const printable = Array.from({ length: 95 }, (_, at) => String.fromCharCode(32 + at));
 const tokens = [end, '\n', ...printable];
 
-/** A vocabulary of single characters, and one token that ends a text: what a new model has that is to read any plain text. */
+/** A vocabulary of single characters, and one token that ends a text: the default of a new model for any plain text. */
 export const characterFiles: ReadonlyMap<string, string> = new Map([
   [tokenizerFiles.tokenizer, JSON.stringify(tokenizerFile(), null, 2)],
   [tokenizerFiles.config, JSON.stringify({ tokenizer_class: 'PreTrainedTokenizerFast', eos_token: end }, null, 2)],

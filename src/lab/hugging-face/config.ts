@@ -1,14 +1,16 @@
 /**
- * `config.json` of a LLaMA or Qwen2 model, as `transformers` writes it: what of it the engine can compute, and what not.
+ * `config.json` of a LLaMA or Qwen2 model, as `transformers` writes it: the parts that the engine can compute, and
+ * those it cannot.
  *
- * Keys and defaults are those of `LlamaConfig` and `Qwen2Config` (transformers 4 and 5, which keep RoPE's settings in different places).
+ * Keys and defaults are those of `LlamaConfig` and `Qwen2Config` (transformers 4 and 5, which keep RoPE's settings in
+ * different places).
  */
 import * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
 import type { ModelShape, RopeScaling } from '../engine/engine.js';
 import { checkShape } from '../engine/model-shape.js';
 
-/** What a model is, and how it is used when nobody says more. */
+/** Files of the model's architecture, and of its defaults for generation. */
 export const configFiles = { model: 'config.json', generation: 'generation_config.json' } as const;
 
 /** A model as its config describes it. */
@@ -20,7 +22,7 @@ export type ModelConfig = {
   readonly endings: readonly number[];
 };
 
-/** What a config says, and each thing in it that keeps the engine from computing the model; one sentence each. */
+/** A parsed config, and each problem that keeps the engine from computing the model; one sentence each. */
 type ConfigReading = { readonly config: ModelConfig; readonly problems: readonly string[] };
 
 const count = z.int().positive();
@@ -36,13 +38,13 @@ const Rope = z.looseObject({
 });
 type Rope = z.infer<typeof Rope>;
 
-/** What can be computed, by `model_type`. `context`: of a config that does not say it. */
+/** Supported models, by `model_type`. `context`: default for a config without it. */
 const kinds = {
   llama: { architecture: 'LlamaForCausalLM', qkvBias: false, context: 2048 },
   qwen2: { architecture: 'Qwen2ForCausalLM', qkvBias: true, context: 32_768 },
 } as const;
 
-/** Loose: programs write many keys that change nothing of what is computed. */
+/** Loose: programs write many keys that do not affect the computation. */
 const Config = z.looseObject({
   model_type: z.enum(['llama', 'qwen2']),
   architectures: z.array(z.string()).nullish(),
@@ -71,9 +73,9 @@ const Config = z.looseObject({
 type Config = z.infer<typeof Config>;
 
 /**
- * @param text Of the file.
- * @param path Of the file, for errors.
- * @throws UserError when it is no config of such a model at all.
+ * @param text Text of the file.
+ * @param path Path of the file, for errors.
+ * @throws UserError when it is not a config of such a model.
  */
 export function readConfig(text: string, path: string): ConfigReading {
   const raw = parse(text, path);
@@ -88,7 +90,7 @@ export function readConfig(text: string, path: string): ConfigReading {
   return { config, problems: [...unsupported(parsed.data), ...impossible(config.shape)] };
 }
 
-/** The file's text for a model of this shape, such that transformers 4 and 5 read the same from it. */
+/** The file's text for a model of this shape, which transformers 4 and 5 read alike. */
 export function writeConfig({ shape, beginning, endings }: ModelConfig): string {
   const kind = kindOf(shape);
   // The keys of a LLaMA model are in their alphabetical order, as transformers writes them.
@@ -148,7 +150,7 @@ function kindOf({ qkvBias }: ModelShape): keyof typeof kinds {
   return qkvBias === true ? 'qwen2' : 'llama';
 }
 
-/** The text of `generation_config.json`. Batches are filled up with the token that ends a text, where there is one. */
+/** The text of `generation_config.json`. Batches are padded with the token that ends a text, if there is one. */
 export function writeGenerationConfig({ beginning, endings }: Omit<ModelConfig, 'shape'>): string {
   const config = {
     bos_token_id: beginning,
@@ -179,7 +181,7 @@ function shapeOf(config: Config): ModelShape {
 
 const ropeKeys = ['rope_scaling', 'rope_parameters'] as const;
 
-/** Null: RoPE is not scaled so, or the config does not say all of it. */
+/** Null when RoPE is not scaled so, or the config lacks some of its numbers. */
 function scalingOf(config: Config): RopeScaling | null {
   const rope = ropeKeys.map((key) => config[key]).find((each) => ropeKind(each) === 'llama3');
   const [factor, lowFrequency, highFrequency, originalContext] = scalingKeys.map((key) => rope?.[key]);
@@ -217,7 +219,7 @@ function unsupportedHeads({ head_dim: dim, hidden_size: width, num_attention_hea
   return [`\`head_dim\` is ${dim}, not \`hidden_size\` ${width} / \`num_attention_heads\` ${heads}`];
 }
 
-/** Two versions of transformers have three names for it; each must say nothing, "default" or "llama3". */
+/** Two versions of transformers have three names for the type; each must be absent, "default" or "llama3". */
 function unsupportedRope(config: Config): string[] {
   const others = ropeKeys.flatMap((key) => {
     const kind = ropeKind(config[key]);

@@ -11,7 +11,7 @@ import { cannotLoad, loadWeights, misfits, storedEntries, weightFiles, type Stor
 
 const longestConfig = 2 ** 20;
 
-/** What a directory says it holds. `problems`: what keeps it from being loaded, one sentence each. */
+/** Description of a directory's model. `problems`: reasons why it cannot be loaded, one sentence each. */
 type Described = {
   readonly config: ModelConfig;
   readonly entries: StoredEntries;
@@ -28,16 +28,16 @@ export function isHuggingFace(directory: string): boolean {
   );
 }
 
-/** Reads the config and the headers, not the numbers. @throws UserError when these are not what they should be. */
+/** Reads the config and the headers, not the numbers. @throws UserError when these are invalid. */
 export function describe(directory: string): Described {
   const path = join(directory, configFiles.model);
   const { config, problems } = readConfig(readText(path, longestConfig), path);
   const entries = storedEntries(directory);
-  // Of a shape that is refused, the tensors' shapes cannot be told.
+  // For a refused shape, the shapes of its tensors are unknown.
   return { config, entries, problems: problems.length > 0 ? problems : misfits(config.shape, entries) };
 }
 
-/** @throws UserError that names everything that keeps the model from being loaded. */
+/** @throws UserError that names every reason why the model cannot be loaded. */
 export function loadModel(directory: string): LoadedModel {
   const { config, entries, problems } = describe(directory);
   if (problems.length > 0) throw cannotLoad(problems);
@@ -47,11 +47,11 @@ export function loadModel(directory: string): LoadedModel {
 /**
  * Writes a model as `save_pretrained` does, in single precision: the same bytes of `model.safetensors`.
  *
- * @param directory Is made when it is not there; files of the same names are replaced.
+ * @param directory Created when missing; files of the same names are replaced.
  */
 export function saveModel(directory: string, { config, weights }: LoadedModel): void {
   makeDirectory(directory, 'directory');
-  // In the order in which the library writes tensors of one type: by name.
+  // Sorted by name, the order in which the library writes tensors of one type.
   const tensors = new Map([...weightTensors(config.shape, weights)].sort(([a], [b]) => (a < b ? -1 : 1)));
   writeWhole(join(directory, weightFiles.one), writeSafetensors({ tensors, metadata: { format: 'pt' } }));
   writeWhole(join(directory, configFiles.model), writeConfig(config));

@@ -10,31 +10,31 @@ import { configFiles, readConfig } from './config.js';
 import { readText } from './regular-file.js';
 import { cannotLoad, loadWeights, readTensor, storedEntries, type StoredEntries } from './stored-weights.js';
 
-/** What small-rl's first checkpoints do not say: what the adapters' output is multiplied by, times their rank. */
+/** Setting that small-rl's first checkpoints lack: the factor of the adapters' output, times their rank. */
 export type DualHint = { readonly alpha: number | null };
 
 type DualModel = {
   readonly shape: ModelShape;
-  /** Of the frozen model. */
+  /** Weights of the frozen model. */
   readonly weights: Float32Array;
   readonly config: AdapterConfig;
   readonly parameters: Float32Array;
 };
 
-/** small-rl's names, earlier and later, and ours. */
+/** small-rl's names of adapters, earlier and later, and ours. */
 const adapterOf = { good: 'retain', bad: 'forget', retain: 'retain', forget: 'forget' } as const;
 type Written = keyof typeof adapterOf;
 const factor = /^model\.layers\.(\d+)\.\w+\.(\w+)\.lora_([AB])_(good|bad|retain|forget)$/;
 
 const longestConfig = 2 ** 20;
-/** Beside later checkpoints. */
+/** File beside later checkpoints. */
 const ownConfig = 'dual_lora_config.json';
 
 export function isDual(directory: string): boolean {
   return [...storedEntries(directory).keys()].some((name) => factor.test(name));
 }
 
-/** @throws UserError when the adapters are not alike in all their layers, or nothing says their alpha. */
+/** @throws UserError when the adapters differ between layers, or alpha is unknown. */
 export function readDual(directory: string, hint: DualHint): DualModel {
   const path = join(directory, configFiles.model);
   const { config, problems } = readConfig(readText(path, longestConfig), path);
@@ -82,7 +82,7 @@ function adaptersIn(entries: StoredEntries, shape: ModelShape, alpha: number): A
   });
 }
 
-/** Each fraction in the middle of a layer's, so that rounding cannot move it. */
+/** Each fraction lies in the middle of a layer's interval, so that rounding cannot move it. */
 function rangeOf(layers: readonly number[], shape: ModelShape): Lora['layers'] {
   if (layers.length === 0) return { start: 0, end: 1, stride: 1 };
   const [first, last] = [layers[0]!, layers.at(-1)!];
@@ -90,10 +90,10 @@ function rangeOf(layers: readonly number[], shape: ModelShape): Lora['layers'] {
   return { start: (first + 0.5) / shape.layers, end: Math.min(1, (last + 1.5) / shape.layers), stride };
 }
 
-/** small-rl's own default, where neither a checkpoint nor anybody else says alpha. */
+/** small-rl's own default, when neither a checkpoint nor the user gives alpha. */
 export const standardAlpha = 16;
 
-/** The alpha that the files of small-rl's adapters say; null: they do not. */
+/** The alpha in the files of small-rl's adapters; null when they do not have it. */
 export function storedAlpha(directory: string): number | null {
   const said = readJson(join(directory, ownConfig)) as {
     readonly lora_alpha?: unknown;

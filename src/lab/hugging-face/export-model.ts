@@ -22,7 +22,7 @@ import { writeWhole } from '../run/run-directory.js';
 import { memoryTokenizer } from '../text/memory-vocabulary.js';
 import { hasTokensOf, type Tokenizer } from '../text/tokenizer.js';
 
-/** `memrl model`: what a saved model is, and the same model for other programs. */
+/** Keys of `memrl model`, which describes a saved model and exports it for other programs. */
 export const modelKeys = {
   path: key(
     orNone(text),
@@ -38,18 +38,23 @@ export const modelKeys = {
   adapter_dir: key(orNone(text), null, 'a new directory to write the LoRA of a checkpoint into, as peft reads it'),
 };
 
-/** What is known of a model without reading its numbers. `problems`: what keeps it from being opened, one sentence each. */
+/**
+ * Facts of a model known without reading its numbers. `problems`: reasons why it cannot be opened, one sentence each.
+ */
 type Facts = {
   readonly kind: string;
   readonly shape: ModelShape;
   readonly entries: StoredEntries;
   readonly tokenizer: Tokenizer | null;
-  /** What is trained beside frozen weights; empty for a plain model. */
+  /** Adapters on frozen weights; empty for a plain model. */
   readonly adapters: AdapterConfig;
   readonly problems: readonly string[];
 };
 
-/** `memrl model`: a few lines on the model at this path, and whether it can be opened. @throws UserError when there is none. */
+/**
+ * `memrl model`: a few lines about the model at this path, and whether it can be opened.
+ * @throws UserError when there is none.
+ */
 export function describeModel(path: string): { readonly text: string; readonly opens: boolean } {
   const directory = findModel(path);
   const facts = isOwn(directory) ? ownFacts(directory) : foreignFacts(directory);
@@ -60,9 +65,10 @@ export function describeModel(path: string): { readonly text: string; readonly o
 }
 
 /**
- * Writes the model at this path as a directory of Hugging Face, in single precision, its adapters merged into its weights.
+ * Writes the model at this path as a directory of Hugging Face, in single precision, its adapters merged into its
+ * weights.
  *
- * @param adapter A directory of PEFT whose LoRA is merged into them, too; null for none.
+ * @param adapter A directory of PEFT whose LoRA is merged as well; null for none.
  * @throws UserError
  */
 export async function exportModel(path: string, target: string, adapter: string | null = null): Promise<void> {
@@ -91,7 +97,10 @@ async function withLora(model: PlainModel, { adapter, parameters }: PeftLora): P
   return mergeAdapters(await compiledKernels(), { ...model, adapters: [adapter] }, parameters);
 }
 
-/** Writes the one LoRA of a checkpoint as a directory of PEFT. @throws UserError when the checkpoint has no such. */
+/**
+ * Writes the single LoRA of a checkpoint as a directory of PEFT.
+ * @throws UserError when the checkpoint has none, or several.
+ */
 export function exportAdapter(path: string, target: string): void {
   const directory = findModel(path);
   const { shape, adapters } = readModel(directory);
@@ -114,7 +123,7 @@ function emptyDirectory(target: string, key: 'output_dir' | 'adapter_dir'): void
   makeDirectory(target, key);
 }
 
-/** What goes with the weights: all that tells how text becomes tokens, and what a model says by default. */
+/** Files to copy with the weights: the tokenizer's, and the defaults for generation. */
 const foreignFiles = [...Object.values(tokenizerFiles), 'special_tokens_map.json', configFiles.generation];
 
 function ownFacts(directory: string): Facts {
@@ -123,7 +132,7 @@ function ownFacts(directory: string): Facts {
   const hasOptimizer = (adapters ?? { optimizer }).optimizer !== null;
   const kind = `a checkpoint of memrl${hasOptimizer ? ' with its optimizer' : ''}`;
   const { tokenizer, problems } = tokenizerOf(directory, shape);
-  // Those that hold none are of the memory games.
+  // Our own models without a tokenizer are of the memory games.
   const known = tokenizer === null && problems.length === 0 ? memoryTokenizer : tokenizer;
   return { kind, shape, entries, tokenizer: known, adapters: adapters?.config ?? [], problems };
 }

@@ -15,10 +15,13 @@ import { makeMissing } from '../run/make-directory.js';
 const files = { config: 'adapter_config.json', tensors: 'adapter_model.safetensors' } as const;
 const longestConfig = 2 ** 20;
 
-/** One LoRA, and its parameters as `adapterLayout` has them. */
+/** One LoRA, and its parameters as `adapterLayout` orders them. */
 export type PeftLora = { readonly adapter: Lora; readonly parameters: Float32Array };
 
-/** What must be as it says: another value is another computation. What is not here changes nothing of a finished adapter. */
+/**
+ * Settings that must have these values: others mean another computation. Settings not listed here have no effect on a
+ * finished adapter.
+ */
 const plain = {
   peft_type: z.literal('LORA'),
   bias: z.literal('none').default('none'),
@@ -46,7 +49,7 @@ const Config = z.looseObject({
 /**
  * Writes one LoRA as `save_pretrained` does.
  *
- * @param directory Is made when it is not there; files of the same names are replaced.
+ * @param directory Created when missing; files of the same names are replaced.
  */
 export function writePeft(directory: string, shape: ModelShape, { adapter, parameters }: PeftLora): void {
   makeMissing(directory);
@@ -72,7 +75,10 @@ export function writePeft(directory: string, shape: ModelShape, { adapter, param
   writeWhole(join(directory, files.config), `${JSON.stringify(config, null, 2)}\n`);
 }
 
-/** @param shape Of the model that the adapter is for. @throws UserError when it is not plain LoRA on that model. */
+/**
+ * @param shape Shape of the model that the adapter is for.
+ * @throws UserError when it is not plain LoRA on that model.
+ */
 export function readPeft(directory: string, shape: ModelShape): PeftLora {
   for (const name of Object.values(files)) {
     if (!existsSync(join(directory, name))) {
@@ -118,8 +124,8 @@ function readConfig(path: string, shape: ModelShape): Lora {
 type Targets = { readonly targets: Lora['targets']; readonly layers: readonly number[] | null };
 
 /**
- * Names of projections; `all-linear`, which is every one of them, as peft leaves the head out; or full paths, as peft writes them for it,
- * which must be the same projections in each layer. `layers` null: all of them.
+ * Parses the names of projections; `all-linear` means every one of them but not the head, as in peft; or full paths,
+ * as peft writes them for it, which must be the same projections in each layer. `layers` null: all of them.
  */
 function targetsOf(modules: 'all-linear' | readonly string[], path: string): Targets {
   if (modules === 'all-linear') return { targets: [...projections], layers: null };
@@ -144,7 +150,7 @@ function unlike(path: string, why: string): UserError {
   );
 }
 
-/** The layers as a range; each fraction in the middle of a layer's, so that rounding cannot move it. */
+/** The layers as a range; each fraction lies in the middle of a layer's interval, so that rounding cannot move it. */
 function rangeOf(layers: number | readonly number[] | null, shape: ModelShape, path: string): Lora['layers'] {
   if (layers === null) return { start: 0, end: 1, stride: 1 };
   const sorted = (typeof layers === 'number' ? [layers] : [...layers]).sort((a, b) => a - b);

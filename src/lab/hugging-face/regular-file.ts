@@ -1,11 +1,11 @@
-/** Files of a directory that others have made: only regular ones are opened, without waiting, and never read past a bound. */
+/** Files of a directory from elsewhere: only regular ones are opened, without blocking, and never read past a bound. */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { errorText, UserError } from '../../base/user-error.js';
 
 /** A file that is open for reading while `withFile` runs. */
 export type OpenFile = {
   readonly path: string;
-  /** Its length in bytes, when it was opened. */
+  /** Length in bytes when the file was opened. */
   readonly bytes: number;
   /** The bytes from `begin` up to `end`. @throws UserError when the file has become shorter. */
   readonly read: (begin: number, end: number) => Uint8Array;
@@ -16,7 +16,7 @@ export function withFile<T>(path: string, use: (file: OpenFile) => T): T {
   const descriptor = open(path);
   try {
     const stat = fstatSync(descriptor);
-    // A FIFO would never end, and a device may do something when it is read.
+    // A FIFO would never end, and reading a device may have side effects.
     if (!stat.isFile()) throw unreadable(path, 'it is not a regular file');
     return use({ path, bytes: stat.size, read: (begin, end) => readRange({ path, descriptor }, begin, end) });
   } finally {
@@ -25,8 +25,8 @@ export function withFile<T>(path: string, use: (file: OpenFile) => T): T {
 }
 
 /**
- * The bytes of a file from its beginning, so many at a time; what is not asked for is not read. The file is closed when the
- * loop over them ends, however it ends.
+ * The bytes of a file from its beginning, in chunks; unneeded chunks are not read. The file is closed when the loop
+ * over them ends, however it ends.
  *
  * @throws UserError when there is no regular file, or it cannot be read.
  */

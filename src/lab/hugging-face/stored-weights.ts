@@ -1,8 +1,8 @@
 /**
  * The tensors of a directory: one `model.safetensors`, or several files that `model.safetensors.index.json` lists.
  *
- * Headers are read when the directory is looked at, numbers only when they are asked for: a model of any size can be
- * described, and loading one needs its weights once, and one tensor.
+ * Headers are read at once, numbers only on demand: a model of any size can be described, and loading one needs memory
+ * for its weights once, and for one tensor.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,12 +28,12 @@ export const weightFiles = { one: 'model.safetensors', index: 'model.safetensors
 type StoredEntry = TensorEntry & { readonly path: string };
 export type StoredEntries = ReadonlyMap<string, StoredEntry>;
 
-/** A megabyte names some ten thousand tensors. */
+/** Bytes of the longest index; a megabyte lists some ten thousand tensors. */
 const longestIndex = 64 * 2 ** 20;
-/** What 32-bit addresses reach; weights, gradient and both moments take 16 bytes a parameter of them. */
+/** Maximum number of parameters with 32-bit addresses: weights, gradient and both moments take 16 bytes a parameter. */
 const mostParameters = 2 ** 32 / 16;
 
-/** What the directory's files hold. @throws UserError when there are none, or they do not fit together. */
+/** The tensors in the directory's files. @throws UserError when there are none, or they are inconsistent. */
 export function storedEntries(directory: string): StoredEntries {
   const one = join(directory, weightFiles.one);
   if (existsSync(one)) return entriesOf(one);
@@ -48,7 +48,7 @@ export function storedEntries(directory: string): StoredEntries {
 }
 
 /**
- * What keeps the tensors from being those of a model of this shape, one sentence each: missing ones, other shapes, and
+ * Reasons why the tensors are not those of a model of this shape, one sentence each: missing ones, other shapes, and
  * tensors that the model would not use.
  */
 export function misfits(shape: ModelShape, entries: StoredEntries): string[] {
@@ -58,7 +58,7 @@ export function misfits(shape: ModelShape, entries: StoredEntries): string[] {
       `it has ${parameterCount(shape).toLocaleString('en-US')} parameters; the engine's memory is full at ${most}`,
     ];
   }
-  // Before any list of that length is made.
+  // Checked before any list of that length is made.
   if (shape.layers > entries.size)
     return [`the config tells of ${shape.layers} layers, and the files hold ${entries.size} tensors`];
   const wanted = layout(shape);
@@ -96,12 +96,15 @@ export function cannotLoad(problems: readonly string[]): UserError {
 
 const headName = 'lm_head.weight';
 
-/** Tensors that say nothing new: a tied head stored all the same, and RoPE's frequencies (transformers before 4.32). */
+/** Tensors that add nothing: a tied head stored all the same, and RoPE's frequencies (transformers before 4.32). */
 function isRedundant(name: string, { tied }: ModelShape): boolean {
   return (tied && name === headName) || /^model\.layers\.\d+\.self_attn\.rotary_emb\.inv_freq$/.test(name);
 }
 
-/** @throws UserError when a head that should be the embedding is another matrix: programs differ on which of them counts. */
+/**
+ * @throws UserError when a head that should be the embedding is another matrix: programs differ on which of them they
+ * use.
+ */
 function checkHead(entries: StoredEntries): void {
   const [head, embedding] = [headName, 'model.embed_tokens.weight'].map((name) => readTensor(name, entries).values);
   if (head!.length === embedding!.length && head!.every((value, at) => Object.is(value, embedding![at]))) return;
@@ -155,7 +158,7 @@ function shardedEntries(directory: string, path: string): StoredEntries {
   const map = new Map(Object.entries(index.data.weight_map));
   const entries = new Map<string, StoredEntry>();
   for (const file of new Set(map.values())) {
-    // A name alone: a path could lead out of the directory.
+    // Only a plain name is allowed: a path could lead out of the directory.
     if (!/^[^/\\]+\.safetensors$/.test(file))
       throw badIndex(path, `${JSON.stringify(file)} is not a safetensors file beside it`);
     for (const [name, entry] of entriesOf(join(directory, file))) {

@@ -1,14 +1,15 @@
 /**
- * `tokenizer.json` in such words that the library in JavaScript computes what the one in Rust and Python does.
+ * Rewrites `tokenizer.json` so that the JavaScript library computes the same ids as the one in Rust and Python.
  *
- * `@huggingface/tokenizers` 0.2 reads some parts otherwise: `Whitespace` knows only ASCII words, `Punctuation` does not
- * isolate, digits are ASCII, a final Σ is lowered by its place in the word, `$` in a replacement is a sign of its own.
- * These are said here with parts that both read alike. What cannot be said so is refused: wrong ids are worse than none.
+ * `@huggingface/tokenizers` 0.2 reads some parts differently: `Whitespace` knows only ASCII words, `Punctuation` does
+ * not isolate, digits are ASCII, a final Σ is lowered by its place in the word, `$` in a replacement is special. These
+ * are expressed here by parts that both read alike. A tokenizer that cannot be expressed so is refused: wrong ids are
+ * worse than none.
  */
 import * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
 
-/** One stage, whatever it is: `type` says which, and the other keys are its own. */
+/** A stage of any kind: `type` names the kind, and the other keys belong to it. */
 const Part = z.looseObject({ type: z.string() });
 type Part = z.infer<typeof Part>;
 
@@ -28,8 +29,8 @@ export type TokenizerFile = z.infer<typeof TokenizerFile>;
 
 /**
  * @param json The parsed file.
- * @param path Of the file, for errors.
- * @throws UserError when it is none, or holds a part that would give other ids than in Python.
+ * @param path Path of the file, for errors.
+ * @throws UserError when it is invalid, or has a part that would give other ids than in Python.
  */
 export function adapted(json: unknown, path: string): TokenizerFile {
   const file = TokenizerFile.safeParse(json);
@@ -64,7 +65,7 @@ export function unsupported(path: string, why: string, cause?: unknown): UserErr
   );
 }
 
-/** A part that has no equal in JavaScript; the message names it. */
+/** A part without an equivalent in JavaScript; the message names it. */
 class Unlike extends Error {}
 
 function mapPart(part: Part | null, map: Adapt): Part | null {
@@ -128,7 +129,7 @@ function bert(part: Part): Part {
   return of('normalizers', ...before, part);
 }
 
-/** Without U+FEFF, which is a space in JavaScript alone. */
+/** Strips white space except U+FEFF, which counts as a space in JavaScript alone. */
 function strip(part: Part): Part {
   const remove = (pattern: string): Part => ({ type: 'Replace', pattern: { Regex: pattern }, content: '' });
   return of(
@@ -138,19 +139,19 @@ function strip(part: Part): Part {
   );
 }
 
-/** A replacement that is put in as it stands. */
+/** A replacement that is inserted literally. */
 function literal(part: Part): Part {
   return typeof part['content'] === 'string' ? { ...part, content: part['content'].replaceAll('$', '$$$$') } : part;
 }
 
-/** What is a word to Rust's `\w`, in a class; the last two are joiners. */
+/** Characters of Rust's `\w`, as a class; the last two are joiners. */
 const word = '\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\u200c\\u200d';
 const punctuation = '[\\p{P}\\u0021-\\u002f\\u003a-\\u0040\\u005b-\\u0060\\u007b-\\u007e]';
 const gpt2 = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
 
-/** Keeps what matches the pattern, and drops what lies between. */
+/** Keeps the matches of the pattern, and drops the text between them. */
 const only = (pattern: string): Part => split(pattern, 'Removed', true);
-/** Each match is a piece of its own, and so is what lies between two. */
+/** Each match becomes a piece, and so does the text between two matches. */
 const isolate = (pattern: string): Part => split(pattern, 'Isolated', false);
 
 function split(pattern: string, behavior: string, invert: boolean): Part {
@@ -172,7 +173,7 @@ const preTokenizer: Adapt = byType('pre-tokenizer', {
   Split: (part) => anySplit(part),
 });
 
-/** Splits at one character, in each of the ways that Rust's library knows and that patterns can say. */
+/** Splits at one character, in each of the modes of Rust's library that patterns can express. */
 function bySeparator(part: Part, pattern: string): Part {
   if (part['behavior'] === 'Isolated') return isolate(pattern);
   if (part['behavior'] === 'Contiguous') return isolate(`${pattern}+`);
@@ -180,7 +181,7 @@ function bySeparator(part: Part, pattern: string): Part {
   throw new Unlike(`the pre-tokenizer ${part.type} with \`behavior\` ${String(part['behavior'])}`);
 }
 
-/** The space that may be put before a text must be there before it is split. */
+/** The space that may be put before a text must be added before it is split. */
 function byteLevel(part: Part): Part {
   if (part['use_regex'] === false) return part;
   const before: Part[] =
@@ -196,7 +197,7 @@ function metaspace(part: Part): Part {
   return part['split'] === false ? marked : of('pretokenizers', marked, only(`${sign}[^${sign}]*|[^${sign}]+`));
 }
 
-/** Files of older versions say `add_prefix_space`. */
+/** Files of older versions have `add_prefix_space` instead. */
 export function prependScheme(part: Readonly<Record<string, unknown>>): unknown {
   return part['prepend_scheme'] ?? (part['add_prefix_space'] === false ? 'never' : 'always');
 }
@@ -206,25 +207,28 @@ function anySplit(part: Part): Part {
   const behavior = part['behavior'];
   const isInverse = part['invert'] === true;
   if (behavior === 'Isolated') return isolate(pattern);
-  // Where matches are dropped, groups that capture would put them back.
+  // The library puts capturing groups of dropped matches back into the text.
   const captures = /(?<!\\)(\\\\)*\((?!\?)/.test(pattern);
   if (behavior === 'Removed' && (isInverse || !captures)) return split(pattern, 'Removed', isInverse);
   throw new Unlike(`the pre-tokenizer Split with \`behavior\` ${String(behavior)}`);
 }
 
-/** A pattern as a regular expression; the library captures a text that is none, and so keeps it when it is to be dropped. */
+/**
+ * A pattern as a regular expression; the library puts a plain text into a capturing group, and so would keep it when
+ * it is to be dropped.
+ */
 function patternOf(pattern: unknown): string {
   const known = z.union([z.object({ Regex: z.string() }), z.object({ String: z.string() })]).safeParse(pattern);
   if (!known.success) throw new Unlike('a pattern that is neither `Regex` nor `String`');
   return 'Regex' in known.data ? known.data.Regex : exactly(known.data.String);
 }
 
-/** A pattern for this text. */
+/** A pattern that matches this text literally. */
 function exactly(text: string): string {
   return Array.from(text, (character) => `\\x{${character.codePointAt(0)!.toString(16)}}`).join('');
 }
 
-/** The model, with the keys that the library does not follow left at what changes nothing. */
+/** The model. Keys that the library ignores must have values without effect. */
 const model: Adapt = byType('model', {
   BPE: (part) => unset(part, ['dropout', 'continuing_subword_prefix']),
   Unigram: (part) => unset(part, ['byte_fallback']),

@@ -1,4 +1,6 @@
-/** The tokenizer of a model's directory: `tokenizer.json`, and in `tokenizer_config.json` which token ends a text. */
+/**
+ * The tokenizer of a model's directory: `tokenizer.json`, and in `tokenizer_config.json` the token that ends a text.
+ */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -15,18 +17,18 @@ import {
   type LibraryTokenizer,
 } from './tokenizers-library.js';
 
-/** `tokenizer`: how text becomes tokens. `config`: which of them ends a text, and other habits. */
+/** `tokenizer`: the vocabulary and its rules. `config`: the token that ends a text, and other settings. */
 export const tokenizerFiles = {
   tokenizer: 'tokenizer.json',
   config: 'tokenizer_config.json',
-  /** Where newer versions of transformers write the template, which others have in the config. */
+  /** File of the chat template in newer versions of transformers; older ones have it in the config. */
   template: 'chat_template.jinja',
 } as const;
 
 /** Llama 3 has 17 MB. */
 const longestFile = 256 * 2 ** 20;
 
-/** An added token by its text, or with all it says. */
+/** An added token: its text, or an object with its settings. */
 const Name = z.union([z.string(), z.looseObject({ content: z.string() }).transform(({ content }) => content)]);
 /** A template, or several by name. */
 const Template = z
@@ -55,7 +57,7 @@ export function readTokenizerFiles(directory: string): ReadonlyMap<string, strin
 /**
  * The tokenizer of these texts, `tokenizer.json` among them.
  *
- * @param directory Where they lie, or will lie, for errors.
+ * @param directory Directory of the files, for errors.
  * @throws UserError when it cannot be used.
  */
 export function openTokenizer(files: ReadonlyMap<string, string>, directory: string): Tokenizer {
@@ -128,7 +130,7 @@ function cannotWrite(text: string, path: string): never {
 
 function build(file: TokenizerFile, path: string): LibraryTokenizer {
   const library = constructed(file, path);
-  // Unknown words that follow each other are one only inside a piece of the text.
+  // Consecutive unknown words are fused only within a piece of the text.
   const { model } = library;
   const whole = model._call.bind(model);
   model._call = (pieces) => pieces.flatMap((piece) => whole([piece]));
@@ -136,7 +138,7 @@ function build(file: TokenizerFile, path: string): LibraryTokenizer {
   return library;
 }
 
-/** A decoder, or the parts of one, replaced by those that follow Rust. */
+/** Replaces a decoder, or its parts, by those that follow Rust. */
 function exact<D extends Decoder | null>(decoder: D): D | Decoder {
   if (decoder instanceof SequenceDecoder) decoder.decoders = decoder.decoders.map(exact);
   if (decoder instanceof ByteFallbackDecoder) return new StrictBytes(decoder.config);
@@ -152,7 +154,7 @@ function constructed(file: TokenizerFile, path: string): LibraryTokenizer {
   }
 }
 
-/** Marks of spaces: the first token loses all of its own, if a space was put before the text. */
+/** Decoder of space marks: the first token loses all of its own, if a space was put before the text. */
 class StrictSpaces extends MetaspaceDecoder {
   override decode_chain(tokens: string[]): string[] {
     const config = this.config as { readonly replacement?: string; readonly prepend_scheme?: string };
@@ -162,7 +164,7 @@ class StrictSpaces extends MetaspaceDecoder {
   }
 }
 
-/** Bytes as Rust reads them: what is not UTF-8 becomes one � a byte, and U+FEFF at the start is a character. */
+/** Decodes bytes as Rust does: invalid UTF-8 becomes one � per byte, and U+FEFF at the start is a character. */
 class StrictBytes extends ByteFallbackDecoder {
   override decode_chain(tokens: string[]): string[] {
     const texts: string[] = [];

@@ -1,12 +1,12 @@
 /**
- * What is used of `@huggingface/tokenizers`, with types.
+ * The part of `@huggingface/tokenizers` that is used, with types.
  *
- * Its own declarations name their files without extensions, which TypeScript does not follow when it resolves modules as
- * Node does. These say the same of version 0.2.
+ * Its own declarations name their files without extensions, which TypeScript does not follow when it resolves modules
+ * as Node does. These declare the same for version 0.2.
  */
 import * as library from '@huggingface/tokenizers';
 
-/** Its objects are functions too. */
+/** Objects of the library are functions too. */
 export type Decoder = { readonly config: unknown; decode_chain(tokens: string[]): string[] };
 
 type Model = { _call: (pieces: string[]) => string[] };

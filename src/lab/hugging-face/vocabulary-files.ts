@@ -8,7 +8,7 @@ export function memoryVocabularyFiles(): Map<string, string> {
     version: '1.0',
     truncation: null,
     padding: null,
-    // Added tokens are looked for in the text itself, the longest first; so no word need be split off for the model.
+    // Added tokens are found in the text itself, longest first; so no word need be split off for the model.
     added_tokens: memoryTokens.map((content, id) => ({
       id,
       content,
@@ -27,7 +27,7 @@ export function memoryVocabularyFiles(): Map<string, string> {
       special_tokens: { [beginning]: { id: beginning, ids: [memoryTokenizer.id(beginning)], tokens: [beginning] } },
     },
     decoder: { type: 'Fuse' },
-    // No token stands for what is unknown: such a text is an error.
+    // There is no token for unknown text: such a text is an error.
     model: {
       type: 'WordLevel',
       vocab: Object.fromEntries(memoryTokens.map((token, id) => [token, id])),

@@ -1,9 +1,9 @@
 import type { KnownSolution } from '../environments/memory/games.js';
 import type { TrainingService } from '../service/service.js';
 
-/** How much of the secret the weights hold, in bits; 0 for a uniform guess, log2 N when it is memorised. */
+/** Information about the secret in the weights, in bits; 0 for a uniform guess, log2 N when it is memorised. */
 type BitsKnown = {
-  /** By the source system's count: every learnt token of the right answer, ends of messages included. */
+  /** Counted as in the source system: every trained token of the right answer, ends of messages included. */
   readonly 'test/bits/known_raw_mean': number;
   readonly 'test/bits/known_raw_std': number;
   readonly 'test/bits/known_clamped_mean': number;
@@ -11,14 +11,14 @@ type BitsKnown = {
   /** Natural log of the probability of all these tokens. */
   readonly 'test/bits/target_logprob_mean': number;
   readonly 'test/bits/target_logprob_std': number;
-  /** By the answer alone: the number and its end, or the bits. */
+  /** Counted by the answer alone: the number and its end, or the bits. */
   readonly 'test/bits/answer_raw': number;
   readonly 'test/bits/answer_clamped': number;
 };
 
 /**
- * Teacher forcing: one forward pass over the right answer. One is enough, since every copy of it would score the same
- * (the source system averages hundreds of copies).
+ * Teacher forcing: one forward pass over the right answer. One is enough, since every copy of it would have the same
+ * score (the source system averages hundreds of copies).
  */
 export async function bitsKnown(
   service: Pick<TrainingService, 'forward'>,
@@ -30,7 +30,7 @@ export async function bitsKnown(
   const [logprobs] = (await service.forward([datum])) as [Float32Array];
   const all = weightedSum(logprobs, weights, start);
   const raw = bits(all, most);
-  // Over copies that are all alike. The source system has them over what its server makes of such copies.
+  // The spread over identical copies is 0. In the source system it is that of its server's results for such copies.
   const spread = 0;
   const answer = bits(weightedSum(logprobs, answerWeights, start), most);
   return {

@@ -1,10 +1,11 @@
 /**
- * Control variates (Lavenberg & Welch 1981; Owen 2013, Monte Carlo theory, chapter 8.9): an estimate Σ y_i less Σ_j b_j Σ_i z_ij, with z_j of
- * mean zero and b the least-squares coefficients of y on z, has the same mean and the variance of what z does not explain.
+ * Control variates (Lavenberg & Welch 1981; Owen 2013, Monte Carlo theory, chapter 8.9): an estimate Σ y_i less Σ_j
+ * b_j Σ_i z_ij, with z_j of mean zero and b the least-squares coefficients of y on z, has the same mean, and only the
+ * variance that z does not explain.
  *
- * Means have to be zero by theory, not in the sample: quantities that are merely centred, such as lengths, lower the stated error of a sum
- * and not its real one. The score identity gives such z: for every c_k that is known before token k is drawn, E[Σ_k c_k ∇_v log π_k] = 0,
- * and E[Σ_k (−log π_k − H_k)] = 0.
+ * Means have to be zero by theory, not in the sample: quantities that are merely centred, such as lengths, lower the
+ * stated error of a sum and not its real one. The score identity gives such z: for every c_k that is known before
+ * token k is drawn, E[Σ_k c_k ∇_v log π_k] = 0, and E[Σ_k (−log π_k − H_k)] = 0.
  */
 import { errorOfSum, total, type Estimate, type ScoredSequence } from './entropy-estimates.js';
 import { dot } from './vectors.js';
@@ -33,13 +34,19 @@ export function entropyControls(
   };
 }
 
-/** `variance_ratio`: of the controlled estimate to the plain one. `correlations`: of each variate with what sequences add. */
+/**
+ * `variance_ratio`: variance of the controlled estimate over that of the plain one. `correlations`: of each variate
+ * with the sequences' terms.
+ */
 type Controlled = Estimate & {
   readonly varianceRatio: number;
   readonly correlations: Readonly<Record<string, number>>;
 };
 
-/** Of the sum of independent terms, as far as they move it. @param influences One a sequence. */
+/**
+ * Applies control variates to a sum of independent terms.
+ * @param influences Influence of each sequence on the estimate.
+ */
 export function controlled(
   { value, influences }: { readonly value: number; readonly influences: readonly number[] },
   variates: ControlVariates,
@@ -65,7 +72,7 @@ export function controlled(
   };
 }
 
-/** Relative; keeps variates that depend on each other from large coefficients. */
+/** Relative ridge, which keeps dependent variates from large coefficients. */
 const ridge = 1e-8;
 
 function centred(values: readonly number[]): number[] {

@@ -16,7 +16,7 @@ type ScoredAlong = {
   readonly length: number;
 };
 
-/** Derivatives by differences of the second order: `length` has to be small beside what the scores bend over. */
+/** Derivatives by second-order differences: `length` has to be small against the curvature of the scores. */
 export function entropyCurvature({ here, up, down, length }: ScoredAlong, per: Unit = 'token'): Estimate {
   const count = here.length;
   const parts = here.map((scores, index) => {
@@ -34,7 +34,8 @@ export function entropyCurvature({ here, up, down, length }: ScoredAlong, per: U
   const [H, D1, D2] = [mean('N') / D, mean('D1'), mean('D2')];
   const H1 = (mean('N1') - H * D1) / D;
   const value = (mean('N2') - 2 * H1 * D1 - H * D2) / D;
-  // Every mean of the formula is an estimate: what a sequence adds to the value through each of them (delta method).
+  // Every mean of the formula is an estimate: the influence of a sequence on the value through each of them (delta
+  // method).
   const influences = parts.map((part) => {
     const onH = (part.N - H * part.D) / D;
     const onH1 = (part.N1 - onH * D1 - H * part.D1 - H1 * part.D) / D;

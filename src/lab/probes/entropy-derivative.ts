@@ -17,8 +17,9 @@ import { errorOfSum, total, type Estimate, type ScoredSequence, type Unit } from
 import { dot } from './vectors.js';
 
 /**
- * How tokens are credited. `whole`: each with all of its sequence, less the mean; the very derivative of the estimate by importance
- * sampling, with its noise. `to_go`: with what comes after it. `centred`: with that, less the mean over the other sequences at the same place.
+ * Credit assignment of tokens. `whole`: the entropy of the whole sequence, less the mean; the exact derivative of the
+ * estimate by importance sampling, with its noise. `to_go`: the entropy of later tokens. `centred`: the same, less the
+ * mean over the other sequences at the same place.
  */
 export const credits = ['whole', 'to_go', 'centred'] as const;
 type Credit = (typeof credits)[number];
@@ -26,14 +27,17 @@ type Credit = (typeof credits)[number];
 export type DerivativeOptions = {
   readonly per?: Unit;
   readonly credit?: Credit;
-  /** Whether the change of the lengths is accounted for, per token. Default true; false shows what it is worth. */
+  /** Whether the change of the lengths is accounted for, per token. Default true; false shows its effect. */
   readonly hasDenominator?: boolean;
 };
 
-/** Derivatives of the entropy by the scores of tokens: one array a sequence; of every entropy the same. */
+/**
+ * Derivatives of the entropy by the scores of tokens: one array a sequence; the derivative by every entropy is the
+ * same.
+ */
 export type ScoreDerivatives = { readonly byLogprob: readonly Float64Array[]; readonly byEntropy: number };
 
-/** What `backward` takes to give ∇H. Scores count as constants in the credits. */
+/** Arguments of `backward` that give ∇H. Scores are constants in the credits. */
 export function entropyDerivatives(
   sequences: readonly ScoredSequence[],
   options: DerivativeOptions = {},
@@ -43,14 +47,18 @@ export function entropyDerivatives(
   return { byLogprob, byEntropy: 1 / size };
 }
 
-/** `terms`: what each sequence adds to the value. `influences`: the same as far as it moves the estimate, whose error is that of their sum. */
+/**
+ * `terms`: each sequence's term of the value. `influences`: each sequence's influence on the estimate; the error is
+ * that of their sum.
+ */
 type EntropySlope = Estimate & { readonly terms: readonly number[]; readonly influences: readonly number[] };
 
 /**
- * The product of ∇H with a direction, from the derivatives of each token's scores along it: what each sequence adds, and the error. The
- * value is as exact as these derivatives are; where they are differences, one backward pass (`entropyDerivatives`) is more so.
+ * The product of ∇H with a direction, from the derivatives of each token's scores along it: each sequence's term, and
+ * the error. The value is as exact as these derivatives; when they are finite differences, one backward pass
+ * (`entropyDerivatives`) is more exact.
  *
- * @param slopes In the place of scores, their derivatives along the direction.
+ * @param slopes Derivatives along the direction, in place of scores.
  */
 export function entropySlope(
   sequences: readonly ScoredSequence[],
@@ -66,7 +74,7 @@ export function entropySlope(
   });
   const terms = sums.map((sum) => sum / size);
   const value = total(terms);
-  // The mean entropy and the size are estimates, too: the influence of a sequence through them (delta method).
+  // The mean entropy and the size are estimates, too, through which a sequence influences the result (delta method).
   const mean = meanEntropy(sequences, per);
   const change = total(slopes.map(({ logprobs }) => sizeChange(logprobs, options))) / size;
   const influences = sequences.map(({ logprobs: { length }, entropies }, index) => {
@@ -107,7 +115,7 @@ function creditsOf(
   });
 }
 
-/** Less the mean over the other sequences at the same place; one that has ended counts 0 there. */
+/** Subtracts the mean over the other sequences at the same place; one that has ended counts 0 there. */
 function lessOthers(credited: readonly Float64Array[]): Float64Array[] {
   if (credited.length < 2) return [...credited];
   const sums = new Float64Array(Math.max(...credited.map(({ length }) => length)));

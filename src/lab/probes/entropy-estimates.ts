@@ -1,19 +1,24 @@
 /**
- * The entropy of a policy from sequences that it drew, per token (Σ_i h_i / Σ_i T_i) or per sequence (mean of h_i), in nats.
+ * The entropy of a policy from sequences that it drew, per token (Σ_i h_i / Σ_i T_i) or per sequence (mean of h_i), in
+ * nats.
  *
- * `simple` takes h_i = −Σ_k log π(t_k): what the tokens that were drawn say. `raoBlackwell` takes h_i = Σ_k H_k, with H_k the entropy of the
- * distribution that token k was drawn from: the same mean, and a variance that is smaller by what the draws add (Rao 1945, Blackwell 1947).
+ * `simple` takes h_i = −Σ_k log π(t_k), from the tokens that were drawn. `raoBlackwell` takes h_i = Σ_k H_k, with H_k
+ * the entropy of the distribution that token k was drawn from: the same mean, without the variance of the draws (Rao
+ * 1945, Blackwell 1947).
  */
 import type { Floats } from '../engine/engine.js';
 
 export const units = ['token', 'sequence'] as const;
-/** What an entropy is counted by. */
+/** Unit of an entropy. */
 export type Unit = (typeof units)[number];
 
-/** A sequence that the policy drew: of each token its log-probability, and the entropy of the distribution it was drawn from; nats. */
+/**
+ * A sequence that the policy drew: log-probability of each token, and entropy of the distribution it was drawn from;
+ * nats.
+ */
 export type ScoredSequence = { readonly logprobs: Floats; readonly entropies: Floats };
 
-/** `standardError`: of the estimate, over sequences; NaN of fewer than two. */
+/** `standardError`: of the estimate, over sequences; NaN for fewer than two. */
 export type Estimate = { readonly value: number; readonly standardError: number };
 
 type EntropyEstimates = { readonly simple: Estimate; readonly raoBlackwell: Estimate };

@@ -9,10 +9,13 @@ import type { Row } from '../run/metrics-file.js';
 import type { EngineService } from '../service/engine-service.js';
 import { bitsKnown } from './bits-known.js';
 
-/** A measurement of the weights, which changes nothing of them. @param updates How often they were changed so far. */
+/** A measurement of the weights, which must not change them. @param updates Number of updates so far. */
 export type Probe = (service: EngineService, updates: number) => Promise<Row>;
 
-/** What an evaluation measures. `bits`: of a memory game. `constants` are written with every evaluation. */
+/**
+ * Measures of an evaluation. `bits`: whether to measure bits known of a memory game. `constants` are written with
+ * every evaluation.
+ */
 export type Evaluation = {
   readonly environment: Environment;
   readonly test: TestSet;
@@ -23,10 +26,10 @@ export type Evaluation = {
 };
 
 /**
- * Measures the weights when asked, once per state of the weights: while they have not changed, neither has the answer.
+ * Measures the weights on request, once per state of the weights: the result is cached until they change.
  *
- * Test rollouts draw from a stream named by the number of updates, so an evaluation gives the same numbers whether it
- * is the first since a restart or not.
+ * Test rollouts draw from a stream named by the number of updates, so an evaluation gives the same numbers after a
+ * restart.
  */
 export class Evaluator {
   readonly #service: EngineService;
@@ -43,7 +46,7 @@ export class Evaluator {
     return this.#last?.row ?? null;
   }
 
-  /** @param updates How often the weights were changed so far. */
+  /** @param updates Number of updates of the weights so far. */
   async evaluate(updates: number): Promise<Row> {
     if (this.#last?.updates === updates) return this.#last.row;
     const row = await this.#measure(updates);
@@ -67,17 +70,17 @@ export class Evaluator {
   }
 }
 
-/** The answer the model would give at temperature 0, and how sure of it it is. */
+/** The model's answer at temperature 0, and its probability. */
 type GreedyAnswer = {
-  /** The integer, or null when the answer is none. */
+  /** The integer, or null for an invalid answer. */
   readonly 'test/greedy': number | null;
-  /** The probability of saying exactly these tokens. Near 1 on a wrong integer, the run is stuck. */
+  /** The probability of exactly these tokens. When it is near 1 for a wrong integer, the run is stuck. */
   readonly 'test/greedy_prob': number;
 };
 
 export async function greedyAnswer(service: Player['service'], game: Game, maxTokens: number): Promise<GreedyAnswer> {
   const options = { copies: 1, sampling: { maxTokens, temperature: 0 }, streams: 'shared' } as const;
-  // At temperature 0 the numbers drawn decide nothing.
+  // Random numbers have no effect at temperature 0.
   const [group] = await rollOut({ service, environment: game }, [game.task()], options, rng(0, 'greedy'));
   const { logprobs, turns } = group![0]!;
   const logprob = logprobs.reduce((sum, each) => sum + each, 0);
@@ -91,14 +94,14 @@ type TestSet = {
   readonly maxTokens: number;
   /** Default: shared. */
   readonly streams?: RolloutOptions['streams'];
-  /** Is given the groups as they are played. */
+  /** Called with the groups as they are played. */
   readonly seen?: (groups: readonly (readonly Rollout[])[]) => void;
 };
 
-/** Episodes that are sampled side by side; bounds the memory of a large test set. */
+/** Number of episodes sampled side by side; bounds the memory of a large test set. */
 const atOnce = 256;
 
-/** `testRollouts` of single episodes, each with random numbers of its own; no more than there are tasks. */
+/** `testRollouts` of single episodes, each with a random stream of its own; no more than there are tasks. */
 export function testEpisodes(
   player: Player,
   { episodes, ...test }: { readonly episodes: number } & Pick<TestSet, 'maxTokens' | 'seen'>,
@@ -109,8 +112,8 @@ export function testEpisodes(
 }
 
 /**
- * Sampled accuracy: `test/env/all/…`, named as the training rollouts. Empty when the test set is. Tasks are those that the environment
- * keeps for tests; where it has none, other than in training if there is no end of them, else the first ones.
+ * Sampled accuracy: `test/env/all/…`, named as the training rollouts. Empty when the test set is. Tasks are the
+ * environment's test tasks; else tasks that training does not have, if their number is unlimited; else the first ones.
  */
 async function testRollouts(
   player: Player,
@@ -133,7 +136,7 @@ async function testRollouts(
       random,
     );
     test.seen?.(groups);
-    // Totals are of the whole test set.
+    // Totals are over the whole test set.
     addRolloutStatistics(row, 'test/env/all/', groups, done === 0 ? 1 : 0);
   }
   return row.row();

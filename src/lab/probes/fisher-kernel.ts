@@ -46,7 +46,7 @@ export function cosineSummary(
 }
 
 /**
- * How a step along Σ_j c_j ∇S_j changes each log π(t_i), per unit of learning rate: K c.
+ * Change of each log π(t_i) by a step along Σ_j c_j ∇S_j, per unit of learning rate: K c.
  *
  * @param coefficients Advantage times weight of each sequence.
  */

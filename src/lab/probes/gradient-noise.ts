@@ -1,18 +1,18 @@
 /**
- * The gradient noise scale: how large a batch must be before more of it stops helping (McCandlish et al. 2018, "An empirical model of
- * large-batch training", appendix A).
+ * The gradient noise scale: the batch size beyond which larger batches stop helping (McCandlish et al. 2018, "An
+ * empirical model of large-batch training", appendix A).
  *
- * The mean gradient g of B examples has E‖g‖² = ‖G‖² + tr(Σ)/B, with G the true gradient and Σ the covariance of one example's. The simple
- * noise scale is B = tr(Σ)/‖G‖². Two measurements of ‖g‖² at different B give both terms without bias; their ratio is biased where they are
- * noisy, so terms are averaged over steps before they are divided.
+ * The mean gradient g of B examples has E‖g‖² = ‖G‖² + tr(Σ)/B, with G the true gradient and Σ the covariance of one
+ * example's. The simple noise scale is B = tr(Σ)/‖G‖². Two measurements of ‖g‖² at different B give both terms without
+ * bias; their ratio is biased when they are noisy, so terms are averaged over steps before they are divided.
  */
 import { jackknifeError } from '../../analysis/statistics.js';
 
-/** Unbiased estimates, which may be negative where the noise is larger than what is measured. */
+/** Unbiased estimates, which may be negative when the noise is larger than the signal. */
 export type NoiseTerms = {
   /** ‖G‖² */
   readonly signal: number;
-  /** tr(Σ), of one example. */
+  /** tr(Σ), for one example. */
   readonly noise: number;
 };
 
@@ -23,9 +23,9 @@ export type NoiseEstimate = NoiseTerms & {
 };
 
 /**
- * From the gradients of single examples, each a microbatch of its own.
+ * Estimates from the gradients of single examples, each a microbatch of its own.
  *
- * @param products_BB Scalar products of these gradients; at least three of them.
+ * @param products_BB Scalar products of these gradients; at least three gradients.
  */
 export function noiseOfExamples(products_BB: readonly (readonly number[])[]): NoiseEstimate {
   const { whole, without } = meanSquares(products_BB);
@@ -36,9 +36,10 @@ export function noiseOfExamples(products_BB: readonly (readonly number[])[]): No
 }
 
 /**
- * From two batches that were drawn independently: single examples, and the mean of others.
+ * Estimates from two independently drawn batches: single examples, and the mean of others.
  *
- * @param squares Squared norms of the gradients of the first. @param products_BB Scalar products of those of the second.
+ * @param squares Squared norms of the gradients of the first.
+ * @param products_BB Scalar products of those of the second.
  */
 export function noiseOfTwoBatches(
   squares: readonly number[],
@@ -78,7 +79,7 @@ function withErrors(terms: NoiseTerms, without: readonly (readonly NoiseTerms[])
   };
 }
 
-/** The squared norm of a mean gradient, and of how many examples it is the mean. */
+/** The squared norm of a mean gradient, and the number of its examples. */
 type Measured = { readonly examples: number; readonly square: number };
 
 /** The terms from mean gradients of two batch sizes, drawn independently. */
@@ -91,12 +92,12 @@ export function noiseOfTwoSizes(small: Measured, large: Measured): NoiseTerms {
 }
 
 /**
- * The terms from the microbatches of one step. Their gradients are those of the mean over their own examples: a share of the step's
- * gradient is divided by that share first.
+ * The terms from the microbatches of one step. Their gradients are those of the mean over their own examples: a
+ * microbatch's part of the step's gradient is first divided by its share.
  *
  * @param squares Squared norm of the gradient of each microbatch, at least two.
  * @param meanSquare Squared norm of the mean of these gradients.
- * @param examples Of a microbatch: their effective number, where their weights differ.
+ * @param examples Number of examples of a microbatch: the effective number, when their weights differ.
  */
 export function noiseOfMicrobatches(squares: readonly number[], meanSquare: number, examples: number): NoiseTerms {
   const count = squares.length;
@@ -107,23 +108,26 @@ export function noiseOfMicrobatches(squares: readonly number[], meanSquare: numb
   };
 }
 
-/** tr(Σ)/‖G‖² in examples; NaN where a term is not above zero: the batches are too small to tell, which a clamped value would hide. */
+/**
+ * tr(Σ)/‖G‖² in examples; NaN when a term is not above zero: the batches are then too small for an estimate, which a
+ * clamped value would hide.
+ */
 export function noiseScale({ signal, noise }: NoiseTerms): number {
   return signal > 0 && noise > 0 ? noise / signal : NaN;
 }
 
-/** Exponential means of both terms, without the bias of their beginning (as in Adam). */
+/** Exponential means of both terms, with Adam's bias correction. */
 export class NoiseAverage {
   #terms: NoiseTerms = { signal: 0, noise: 0 };
   #weight = 0;
   readonly #keep: number;
 
-  /** @param keep Share of the former mean that stays, in [0, 1). */
+  /** @param keep Share of the former mean, in [0, 1). */
   constructor(keep: number) {
     this.#keep = keep;
   }
 
-  /** @returns The means with these terms among them. */
+  /** @returns The means, including these terms. */
   add({ signal, noise }: NoiseTerms): NoiseTerms {
     const [keep, take] = [this.#keep, 1 - this.#keep];
     this.#weight = keep * this.#weight + take;
@@ -135,7 +139,7 @@ export class NoiseAverage {
     return { signal: this.#terms.signal / this.#weight, noise: this.#terms.noise / this.#weight };
   }
 
-  /** What `restore` takes: the sums, and their weight. */
+  /** State for `restore`: the sums, and their weight. */
   get state(): readonly [number, number, number] {
     return [this.#terms.signal, this.#terms.noise, this.#weight];
   }

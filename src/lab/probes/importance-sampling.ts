@@ -1,16 +1,20 @@
 /**
- * Entropy of a policy that has moved, from sequences that the policy drew before it moved: self-normalised importance sampling
- * (Owen 2013, Monte Carlo theory, chapter 9.2).
+ * Entropy of a policy that has moved, from sequences that the policy drew before it moved: self-normalised importance
+ * sampling (Owen 2013, Monte Carlo theory, chapter 9.2).
  *
- * With S_i the log-probability of sequence i before and S_i′ after, w_i = exp(S_i′ − S_i), h_i its entropy (the sum over its tokens) and
- * T_i its tokens, the entropy per token is Σ w_i h_i′ / Σ w_i T_i, and per sequence Σ w_i h_i′ / Σ w_i. The effective sample size
- * (Σ w)² / Σ w² (Kong 1992) is how many sequences of equal weight would say as much.
+ * With S_i the log-probability of sequence i before and S_i′ after, w_i = exp(S_i′ − S_i), h_i its entropy (the sum
+ * over its tokens) and T_i its tokens, the entropy per token is Σ w_i h_i′ / Σ w_i T_i, and per sequence Σ w_i h_i′ /
+ * Σ w_i. The effective sample size (Σ w)² / Σ w² (Kong 1992) is the number of sequences of equal weight with the same
+ * information.
  */
 import { quantile } from '../../analysis/statistics.js';
 import { errorOfSum, type Unit } from './entropy-estimates.js';
 import { dot } from './vectors.js';
 
-/** One number for each sequence in each array. Log-probabilities and entropies are in nats, sums over the tokens of a sequence. */
+/**
+ * Each array has one number for each sequence. Log-probabilities and entropies are in nats, sums over the tokens of a
+ * sequence.
+ */
 type Reweighted = {
   readonly logprobs: readonly number[];
   readonly movedLogprobs: readonly number[];
@@ -33,11 +37,14 @@ type EntropyChange = {
   readonly logWeights: { readonly min: number; readonly median: number; readonly max: number };
   readonly weights: readonly number[];
   readonly ess: number;
-  /** Share of the log-weights that were cut to ±`clip`. */
+  /** Share of the log-weights that were clipped to ±`clip`. */
   readonly clipShare: number;
 };
 
-/** @param options.clip Greatest absolute log-weight; larger ones are cut, which biases the estimate and bounds its variance. */
+/**
+ * @param options.clip Greatest absolute log-weight; larger ones are clipped, which biases the estimate and bounds its
+ * variance.
+ */
 export function entropyChange(
   { logprobs, movedLogprobs, entropies, movedEntropies, lengths }: Reweighted,
   { per = 'token', clip = 10 }: { readonly per?: Unit; readonly clip?: number } = {},

@@ -6,8 +6,9 @@ import { effectiveSampleSize } from './importance-sampling.js';
 import { dot } from './vectors.js';
 
 /**
- * The gradient noise of an optimizer step from its own microbatches: no forward or backward pass is added, only reads of the gradient as it
- * grows. Each microbatch adds 1/K of its own mean gradient, so its increment is multiplied by K before it is squared.
+ * The gradient noise of an optimizer step from its own microbatches: it adds no forward or backward pass, only reads
+ * of the accumulating gradient. Each microbatch adds 1/K of its own mean gradient, so its increment is multiplied by K
+ * before it is squared.
  */
 export class NoiseProbe {
   readonly #engine: Engine;
@@ -18,7 +19,7 @@ export class NoiseProbe {
     this.#engine = engine;
   }
 
-  /** To be called when a microbatch has added its gradient. */
+  /** Call it after a microbatch has added its gradient. */
   async see(): Promise<void> {
     const gradient = await this.#engine.gradient();
     const before = this.#before;
@@ -28,9 +29,9 @@ export class NoiseProbe {
   }
 
   /**
-   * The terms of the step whose microbatches were seen, which are then forgotten; null of fewer than two.
+   * Returns the noise terms of the step's microbatches and resets; null for fewer than two.
    *
-   * @param examples Of a microbatch.
+   * @param examples Number of examples of a microbatch.
    */
   take(examples: number): NoiseTerms | null {
     const [squares, sum] = [this.#squares, this.#before];
@@ -45,20 +46,20 @@ export class NoiseProbe {
   }
 }
 
-/** The noise of the loss of an optimizer step, which is a sum over answers that have weights: what its microbatches say of it. */
+/** The noise of an optimizer step's loss, a weighted sum over answers, estimated from its microbatches. */
 export class LossProbe {
   #weights: number[] = [];
   #losses: number[] = [];
 
-  /** To be called with each microbatch. @param loss Its part of the sum. */
+  /** Call it with each microbatch. @param loss The microbatch's part of the sum. */
   see(datums: readonly Pick<Datum, 'weights'>[], loss: number): void {
     for (const { weights } of datums) this.#weights.push(Math.max(...Array.from(weights)));
     this.#losses.push(loss);
   }
 
   /**
-   * Of the step whose microbatches were seen, which are then forgotten. `ess`: how many answers of equal weight would be as many.
-   * `error`: the standard error of the loss; null of one microbatch.
+   * Returns the statistics of the step's microbatches and resets. `ess`: effective sample size of the weights.
+   * `error`: standard error of the loss; null for one microbatch.
    */
   take(): { readonly ess: number; readonly error: number | null } {
     const [weights, losses] = [this.#weights, this.#losses];

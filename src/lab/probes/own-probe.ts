@@ -8,7 +8,7 @@ import type { Probe } from './evaluator.js';
 
 const how = 'it is called with a policy and returns numbers by name.';
 
-/** The probe that a module exports by default; none without a path. @throws UserError */
+/** The default export of a module as a probe; none without a path. @throws UserError */
 export async function openProbes(path: string | null, tokenizer: Tokenizer): Promise<readonly Probe[]> {
   return path === null ? [] : [await openProbe(path, tokenizer)];
 }
@@ -27,7 +27,7 @@ async function openProbe(path: string, tokenizer: Tokenizer): Promise<Probe> {
   };
 }
 
-/** Before the names of what a probe of one's own returns. */
+/** Prefix of the names of a user's own probe. */
 export const probePrefix = 'probe/';
 
 function rowOf(found: unknown, called: string): Row {

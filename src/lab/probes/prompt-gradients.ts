@@ -5,17 +5,17 @@ import { tokenWeights, type Normalization } from '../objectives/objectives.js';
 import type { Rollout } from '../rollouts/rollouts.js';
 import { batchOf, gradientOf, partOf, type Batch } from './scored-batch.js';
 
-/** Answers that a policy gradient is taken from. Arrays are by prompt, then answer. */
+/** Answers to take a policy gradient from. Arrays are by prompt, then answer. */
 export type RewardedBatch = {
   readonly batch: Batch;
-  /** Tokens that were said. */
+  /** Number of generated tokens. */
   readonly lengths_PG: readonly (readonly number[])[];
   readonly advantages_PG: readonly (readonly number[])[];
-  /** Of each token in the loss. */
+  /** Weight of each token in the loss. */
   readonly weights_PG: readonly (readonly number[])[];
 };
 
-/** With advantages that are centred within a prompt and not scaled. */
+/** A batch whose advantages are centred within a prompt and not scaled. */
 export function rewardedBatch(groups: readonly (readonly Rollout[])[], normalization: Normalization): RewardedBatch {
   const lengths_PG = groups.map((group) => group.map(({ turnOf }) => turnOf.filter((turn) => turn >= 0).length));
   const centred = (group: readonly Rollout[]) =>
@@ -31,7 +31,7 @@ export function rewardedBatch(groups: readonly (readonly Rollout[])[], normaliza
   };
 }
 
-/** The gradient of the loss −Σ A w log π at the policy that answered, one a prompt; the mean of them is that of the batch. */
+/** The gradient of the loss −Σ A w log π at the policy that sampled, one a prompt; their mean is that of the batch. */
 export async function* promptGradients(
   engine: Engine,
   { batch, lengths_PG, advantages_PG, weights_PG }: RewardedBatch,

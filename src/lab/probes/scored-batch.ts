@@ -4,7 +4,7 @@ import type { Rollout } from '../rollouts/rollouts.js';
 import type { ScoredSequence } from './entropy-estimates.js';
 import type { ScoreDerivatives } from './entropy-derivative.js';
 
-/** Sequences that a policy said, to be scored at any weights. What was said to it is a part of them, and has no scores. */
+/** Sequences of a policy, to be scored at any weights. Tokens of the environment are in them, and have no scores. */
 export type Batch = { readonly groups: readonly PromptGroup[]; readonly said: readonly (readonly boolean[])[] };
 
 export function batchOf(groups: readonly (readonly Rollout[])[]): Batch {
@@ -20,7 +20,7 @@ export function batchOf(groups: readonly (readonly Rollout[])[]): Batch {
 /** Prompts of one forward pass: bounds its memory. */
 const atOnce = 128;
 
-/** Scores of what was said, sequence by sequence, at the engine's weights. */
+/** Scores of the generated tokens, sequence by sequence, at the engine's weights. */
 export async function scoresOf(engine: Engine, batch: Batch, temperature: number): Promise<ScoredSequence[]> {
   const scored: ScoredSequence[] = [];
   for (const groups of inGroups(batch.groups, atOnce)) {
@@ -37,7 +37,10 @@ export async function scoresOf(engine: Engine, batch: Batch, temperature: number
   return scored;
 }
 
-/** The gradient of a loss with these derivatives by the scores of what was said; the engine's own is cleared. */
+/**
+ * The gradient of a loss with these derivatives by the scores of generated tokens; the engine's own gradient is
+ * cleared.
+ */
 export async function gradientOf(
   engine: Engine,
   batch: Batch,
@@ -63,7 +66,7 @@ export async function gradientOf(
   return gradient;
 }
 
-/** One group, or one sequence, as a batch of its own. */
+/** A group, or one sequence, as a batch of its own. */
 export function partOf(batch: Batch, group: number, index?: number): Batch {
   const first = batch.groups.slice(0, group).reduce((sum, { continuations }) => sum + continuations.length, 0);
   const { prompt, continuations } = batch.groups[group]!;
@@ -73,7 +76,7 @@ export function partOf(batch: Batch, group: number, index?: number): Batch {
   return { groups: [{ prompt, continuations: [continuations[index]!] }], said: [batch.said[first + index]!] };
 }
 
-/** Does something at weights + step · direction. The weights are as they were afterwards, bit for bit. */
+/** Runs `work` at weights + step · direction, and restores the weights bit for bit. */
 export async function movedAlong<T>(
   engine: Engine,
   { direction, step }: { readonly direction: Floats; readonly step: number },

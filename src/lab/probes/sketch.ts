@@ -1,14 +1,15 @@
 /**
- * A sketch of long vectors whose scalar products are those of the vectors, on average: r signed sums in the place of D numbers.
+ * A sketch of long vectors that preserves scalar products on average: r signed sums instead of D numbers.
  *
- * The signs are those of a subsampled randomised Hadamard transform (Ailon & Chazelle 2006; Tropp 2011): column signs drawn at random,
- * then r rows of a Hadamard matrix of the next power of two n ≥ D. Every entry is ±1, so E[⟨sketch a, sketch b⟩] = a·b and the error falls as
- * 1/√r. With r = n the rows are orthogonal and products are exact. A vector costs n log₂ n additions, whatever r is.
+ * The signs are those of a subsampled randomised Hadamard transform (Ailon & Chazelle 2006; Tropp 2011): column signs
+ * drawn at random, then r rows of a Hadamard matrix of the next power of two n ≥ D. Every entry is ±1, so E[⟨sketch a,
+ * sketch b⟩] = a·b and the error falls as 1/√r. With r = n the rows are orthogonal and products are exact. A vector
+ * costs n log₂ n additions, whatever r is.
  */
 import type { Floats } from '../engine/engine.js';
 import { rng, shuffle } from '../rng.js';
 
-/** r numbers; the product of two of them entry by entry is one unbiased estimate each of the product of the vectors. */
+/** r numbers; each entry-wise product of two sketches is an unbiased estimate of the product of the vectors. */
 type Sketch = Float64Array;
 
 /** @param rows r; at least 2, and no more than the next power of two of `size`. */
@@ -28,7 +29,7 @@ export function sketcher(size: number, rows: number, seed: number): (vector: Flo
   };
 }
 
-/** @param length n of the transform: with it, the error accounts for rows drawn without replacement. */
+/** @param length n of the transform. If given, the error accounts for rows drawn without replacement. */
 export function sketchedProduct(a: Sketch, b: Sketch, length = Infinity): { value: number; standardError: number } {
   const rows = a.length;
   let [sum, squares] = [0, 0];

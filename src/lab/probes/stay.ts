@@ -2,29 +2,38 @@ import * as z from 'zod';
 import { MEMORISED_SHARE } from '../../analysis/verdict.js';
 import type { Row } from '../run/metrics-file.js';
 
-/** `length`: evaluations in a row, up to the last, that found the secret memorised. `lost`: how often it was forgotten. */
+/**
+ * `length`: number of consecutive evaluations, up to the last, that found the secret memorised. `lost`: how often it
+ * was forgotten.
+ */
 export const StayState = z.object({ length: z.int().default(0), lost: z.int().default(0) });
 type StayState = z.infer<typeof StayState>;
 
-/** Evaluations in a row from which on a secret that is no longer known counts as forgotten, and not as not yet learnt. */
+/**
+ * Number of consecutive evaluations after which a secret that is no longer known counts as forgotten, rather than as
+ * not yet learnt.
+ */
 const SETTLED = 100;
 
 /**
- * Follows whether the secret is known, and stays so. The rule that ends a run belongs to its own evaluations: a run that is
- * ended from outside goes on for some steps more, as many as the machine pleases.
+ * Tracks whether the secret is known, and stays so. The run itself applies the rule that ends it, at its own
+ * evaluations: a run ended from outside would continue for a number of steps that depends on the machine.
  */
 export class Stay {
   readonly #threshold: number;
   readonly #wanted: number | null;
   #state: StayState = { length: 0, lost: 0 };
 
-  /** @param bits Of the secret. @param wanted After how many evaluations in a row it is enough; null: never. */
+  /**
+   * @param bits Bits of the secret.
+   * @param wanted Number of consecutive evaluations after which the run may end; null: never.
+   */
   constructor(bits: number, wanted: number | null) {
     this.#threshold = MEMORISED_SHARE * bits;
     this.#wanted = wanted;
   }
 
-  /** What a checkpoint keeps of it. */
+  /** State for a checkpoint. */
   get state(): StayState {
     return { ...this.#state };
   }
@@ -33,7 +42,7 @@ export class Stay {
     this.#state = { ...state };
   }
 
-  /** @returns the evaluation with what it says of the stay; as it is when it did not measure bits. */
+  /** @returns the evaluation with the length of the stay added; unchanged when it did not measure bits. */
   see(row: Row): Row {
     const known = row['test/bits/answer_raw'];
     if (typeof known !== 'number') return row;

@@ -1,6 +1,7 @@
 /**
- * Probes of an optimizer step while a run trains: the noise scale of its gradient, what it does to the entropy of the policy, and the Fisher
- * kernel of what it learns from. They change nothing of the weights, and what they draw is drawn from streams of their own.
+ * Probes of an optimizer step while a run trains: the noise scale of its gradient, its effect on the entropy of the
+ * policy, and the Fisher kernel of its rollouts. They do not change the weights, and draw from random streams of their
+ * own.
  */
 import * as z from 'zod';
 import { decayingWeights } from '../engine/double-precision.js';
@@ -28,15 +29,15 @@ type ProbeName = (typeof probeNames)[number];
 
 type Options = {
   readonly probes: readonly ProbeName[];
-  /** Share of earlier measurements in the means of both terms of the noise. */
+  /** Share of earlier measurements in the running means of both noise terms. */
   readonly noiseEma: number;
-  /** Draws groups as those that a step learns from, for the noise scale by two batch sizes alone; null: it is left out. */
+  /** Draws groups as a step does, only for the noise scale by two batch sizes; null leaves it out. */
   readonly drawGroups: ((step: number) => Promise<Rollout[][]>) | null;
   /** Prompts of a microbatch. */
   readonly microbatch: number;
-  /** Answers that entropy is measured on, each to a task of its own. */
+  /** Number of answers to measure entropy on, each to a task of its own. */
   readonly entropyAnswers: number;
-  /** Answers of the kernel. */
+  /** Number of answers in the kernel. */
   readonly fisherAnswers: number;
   readonly sampling: { readonly maxTokens: number; readonly temperature: number };
   readonly seed: number;
@@ -44,7 +45,7 @@ type Options = {
 
 type Player = { readonly service: EngineService; readonly environment: Environment };
 
-/** What the entropy of the policy was before a step, on answers that are drawn for that alone, and what the step is made from. */
+/** State before a step: the entropy of the policy, on separately drawn answers, and the ingredients of the step. */
 type Before = {
   readonly E: Batch;
   readonly scores: readonly ScoredSequence[];
@@ -58,7 +59,7 @@ const Averaged = z.tuple([z.number(), z.number(), z.number()]).readonly();
 export const ProbesState = z.object({ noise: Averaged, noiseOfTwoSizes: Averaged.default([0, 0, 0]) });
 type ProbesState = z.infer<typeof ProbesState>;
 
-/** In prompts. Terms that are not above zero are shown as they are, and the scale is then left out. */
+/** Noise in units of prompts. Terms that are not above zero are written as they are, and the scale is then left out. */
 function noiseRow(name: string, terms: NoiseTerms, average: NoiseAverage): Row {
   const scale = noiseScale(average.add(terms));
   return {
@@ -68,7 +69,7 @@ function noiseRow(name: string, terms: NoiseTerms, average: NoiseAverage): Row {
   };
 }
 
-/** For each step: `before` it, `see` after each microbatch, `after` it. */
+/** Probes of each step: call `before` it, `see` after each microbatch, and `after` it. */
 export class StepProbes {
   readonly #player: Player;
   readonly #options: Options;
@@ -87,7 +88,7 @@ export class StepProbes {
     this.#noise = new NoiseProbe(player.service.engine);
   }
 
-  /** Of the noise scale by microbatches and by two sizes, whose terms are averaged over measurements: what a checkpoint keeps. */
+  /** Running means of both noise scales, by microbatches and by two sizes, for a checkpoint. */
   get state(): ProbesState {
     return { noise: this.#average.state, noiseOfTwoSizes: this.#averageOfTwo.state };
   }
@@ -97,7 +98,7 @@ export class StepProbes {
     this.#averageOfTwo.restore(noiseOfTwoSizes);
   }
 
-  /** Measures what the step would change. @param groups Rollouts that the step learns from. */
+  /** Measures the state before the step. @param groups Rollouts that the step trains on. */
   async before(step: number, groups: readonly (readonly Rollout[])[]): Promise<Row> {
     const { engine } = this.#player.service;
     if (this.#has('entropy')) this.#before = await this.#measured(engine, step);
@@ -107,7 +108,7 @@ export class StepProbes {
     };
   }
 
-  /** @param loss Of these datums, a part of the step's. */
+  /** @param loss Loss of these datums, a part of the step's. */
   async see(datums: readonly Datum[], loss: number): Promise<void> {
     if (this.#has('gns')) {
       this.#loss.see(datums, loss);
@@ -116,7 +117,7 @@ export class StepProbes {
     if (this.#before !== null) this.#gradient = await this.#player.service.engine.gradient();
   }
 
-  /** @param adam With which the step was taken. */
+  /** @param adam Options with which the step was taken. */
   async after({ learningRate, ...adam }: AdamOptions): Promise<Row> {
     const [before, gradient] = [this.#before, this.#gradient];
     [this.#before, this.#gradient] = [null, null];
@@ -161,7 +162,7 @@ export class StepProbes {
     };
   }
 
-  /** From prompts by themselves, and the mean of as many others: none of them is one that the step learns from. */
+  /** The noise scale from single prompts, and the mean of as many others; none of them is trained on. */
   async #noiseOfTwoSizes(engine: Engine, step: number): Promise<Row> {
     const groups = (await this.#options.drawGroups?.(step)) ?? [];
     const half = Math.floor(groups.length / 2);
@@ -192,7 +193,7 @@ export class StepProbes {
     return { E, scores, slope, weights: await engine.weights(), state: await engine.optimizerState() };
   }
 
-  /** Mean cosines of ∇S in the metric of Adam's moments so far; before the first step in the plain one. */
+  /** Mean cosines of ∇S in the metric of Adam's moments so far; before the first step in the Euclidean one. */
   async #kernel(engine: Engine, groups: readonly (readonly Rollout[])[]): Promise<Row> {
     const { fisherAnswers, sampling } = this.#options;
     const places = groups.flatMap((group, p) => group.map((_, g) => [p, g] as const)).slice(0, fisherAnswers);

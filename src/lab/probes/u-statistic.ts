@@ -1,9 +1,10 @@
 /**
- * The first-order change of the entropy from one batch, without the bias of using a prompt's samples for both factors: a U-statistic of
- * order two (Hoeffding 1948), U = (1/(B(B−1))) Σ_{n≠m} X_n·Y_m. X_n is prompt n's estimate of E[(S − S̄)∇S] = −∇H, Y_n its share of the
- * policy gradient; then δH₁ = −ηU.
+ * The first-order change of the entropy from one batch, without the bias of using a prompt's samples for both factors:
+ * a U-statistic of order two (Hoeffding 1948), U = (1/(B(B−1))) Σ_{n≠m} X_n·Y_m. X_n is prompt n's estimate of E[(S −
+ * S̄)∇S] = −∇H, Y_n its part of the policy gradient; then δH₁ = −ηU.
  *
- * In closed form U = (B/(B−1)) X̄·Ȳ − (1/(B(B−1))) Σ_n X_n·Y_n: only the sums of the vectors are needed, and each prompt's own products.
+ * In closed form U = (B/(B−1)) X̄·Ȳ − (1/(B(B−1))) Σ_n X_n·Y_n: only the sums of the vectors are needed, and each
+ * prompt's own products.
  */
 import { jackknifeError } from '../../analysis/statistics.js';
 import type { Floats } from '../engine/engine.js';
@@ -11,9 +12,9 @@ import { dot } from './vectors.js';
 
 type UStatistic = {
   readonly value: number;
-  /** Without prompt n. */
+  /** Values without prompt n, for each n. */
   readonly without: readonly number[];
-  /** Of the jackknife over prompts. */
+  /** Standard error of the jackknife over prompts. */
   readonly standardError: number;
 };
 

@@ -1,13 +1,13 @@
 /**
- * The direction in which a step of AdamW (Loshchilov & Hutter 2019) moves the weights, as a function of gradient, weights and moments:
- * v = Δθ / learning rate.
+ * The direction in which a step of AdamW (Loshchilov & Hutter 2019) moves the weights, as a function of gradient,
+ * weights and moments: v = Δθ / learning rate.
  *
- * With t the step to come, m′ = β₁m + (1 − β₁)g, u′ = β₂u + (1 − β₂)g², d = √(u′/(1 − β₂ᵗ)) + ε:
- * v = −m′ / ((1 − β₁ᵗ) d) − λθ. Computed in double precision: the difference of two single-precision weights has few digits left of a
+ * With t the index of the step, m′ = β₁m + (1 − β₁)g, u′ = β₂u + (1 − β₂)g², d = √(u′/(1 − β₂ᵗ)) + ε: v = −m′ / ((1 −
+ * β₁ᵗ) d) − λθ. Computed in double precision: the difference of two single-precision weights keeps few digits of a
  * step that is small beside them.
  *
- * d is that of the whole batch, so v is linear in the gradient given d: v = baseline + Σ_i part(g_i), where the baseline is what momentum
- * and decay would do without a gradient.
+ * d is that of the whole batch, so v is linear in the gradient given d: v = baseline + Σ_i part(g_i), where the
+ * baseline is the effect of momentum and decay without a gradient.
  */
 import type { AdamOptions, Floats, OptimizerState } from '../engine/engine.js';
 import { norm } from './vectors.js';
@@ -15,9 +15,12 @@ import { norm } from './vectors.js';
 /** Flat vectors in the order of the weights. */
 export type UpdateVector = {
   readonly direction: Float64Array;
-  /** −β₁m / ((1 − β₁ᵗ) d) − λθ: the part of no sequence. */
+  /** −β₁m / ((1 − β₁ᵗ) d) − λθ: the part that belongs to no sequence. */
   readonly baseline: Float64Array;
-  /** The part that a share of the gradient has in the direction; the parts of shares that sum to the gradient sum to direction − baseline. */
+  /**
+   * A gradient's part of the direction; the parts of gradients that sum to the whole gradient sum to direction −
+   * baseline.
+   */
   readonly part: (gradient: Floats) => Float64Array;
   /** 1/d, by which Adam multiplies a gradient: the preconditioner of the Fisher kernel. */
   readonly preconditioner: Float64Array;
@@ -25,7 +28,7 @@ export type UpdateVector = {
 
 type Trained = { readonly gradient: Floats; readonly weights: Floats; readonly state: OptimizerState };
 
-/** @param decays Which weights decay: matrices do, norms do not. */
+/** @param decays Whether a weight decays: matrices do, norms do not. */
 export function adamUpdate(
   { gradient, weights, state }: Trained,
   options: Omit<AdamOptions, 'learningRate' | 'groups'>,
@@ -56,5 +59,5 @@ export function sgdUpdate(gradient: Floats): UpdateVector {
   return { direction, baseline: new Float64Array(gradient.length), part, preconditioner };
 }
 
-/** What `clip_grad_norm_` of PyTorch adds to a norm before it divides by it. */
+/** Added to a norm before dividing by it, as PyTorch's `clip_grad_norm_` does. */
 const clipEpsilon = 1e-6;

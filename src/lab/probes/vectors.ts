@@ -6,7 +6,7 @@ export function dot(a: ArrayLike<number>, b: ArrayLike<number>, p?: ArrayLike<nu
   return sum;
 }
 
-/** Euclidean. */
+/** The Euclidean norm. */
 export function norm(vector: ArrayLike<number>): number {
   return Math.sqrt(dot(vector, vector));
 }

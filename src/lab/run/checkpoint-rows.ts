@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { runFiles } from '../../contract/files.js';
 import { parseJsonLine } from '../../contract/json-line.js';
 
-/** Rows of a run's `checkpoints.jsonl`, oldest first; lines that are none are passed over. */
+/** Rows of a run's `checkpoints.jsonl`, oldest first; invalid lines are skipped. */
 export function checkpointRows(run: string): CheckpointRow[] {
   const path = join(run, runFiles.checkpoints);
   if (!existsSync(path)) return [];
@@ -15,8 +15,8 @@ export function checkpointRows(run: string): CheckpointRow[] {
 }
 
 /**
- * Where the checkpoint of a row lies: one of our own in the run, under its name, wherever the run has been moved or copied since; one of
- * another program where the row says. null: the row has no checkpoint.
+ * The directory of a row's checkpoint: one of our own is found in the run, by its name, even after the run was moved
+ * or copied; one of another program at the path in the row. null when the row has no checkpoint.
  */
 export function placeOf(run: string, { name, state_path: path }: CheckpointRow): string | null {
   if (path === undefined) return null;

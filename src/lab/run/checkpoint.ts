@@ -13,7 +13,10 @@ import type { RunDirectory } from './run-directory.js';
 import { readJson } from './read-json.js';
 import { makeMissing } from './make-directory.js';
 
-/** A point of a run to save. `batch`: training steps done. `state`: plain JSON. `companions`: for other programs, if any. */
+/**
+ * A point of a run to save. `batch`: training steps done. `state`: plain JSON. `companions`: files for other programs,
+ * if any.
+ */
 type Point = {
   readonly name: string;
   readonly batch: number;
@@ -21,22 +24,22 @@ type Point = {
   readonly companions?: Companions | undefined;
 };
 
-/** A saved point that was found again. `path`: its directory. */
+/** A checkpoint that was found. `path`: its directory. */
 export type Resumed = { readonly path: string; readonly batch: number; readonly state: unknown };
 
 const stateFile = 'state.json';
-/** Says where on a service the weights of a checkpoint are, in the place of the weights. */
+/** File that holds the path of a checkpoint's weights on a service, in place of the weights. */
 export const remoteStateFile = 'tinker.json';
-/** Ends the name of the directory in which a checkpoint is written. */
+/** Ending of the name of the directory in which a checkpoint is written. */
 export const draftEnding = '.new';
 
 const SavedState = z.looseObject({ version: z.literal(1), batch: z.int().nonnegative(), state: z.unknown() });
 
 /**
- * Saves weights, optimizer and state under `checkpoints/<name>/`, and then tells of it in `checkpoints.jsonl`. A crash
+ * Saves weights, optimizer and state under `checkpoints/<name>/`, and then adds a row to `checkpoints.jsonl`. A crash
  * at any moment leaves either the whole checkpoint or none.
  *
- * @param keep How many checkpoint directories stay; older ones are removed. null keeps all.
+ * @param keep Number of checkpoint directories to keep; older ones are removed. null keeps all.
  * @returns the path of the checkpoint, relative to the run.
  */
 export async function saveCheckpoint(
@@ -58,7 +61,7 @@ export async function saveCheckpoint(
     name: point.name,
     batch: point.batch,
     ...(point.name === 'final' && { final: true }),
-    // Scripts pass them on to other commands, from wherever these are started.
+    // The path is absolute, because scripts pass it to other commands, which may be started anywhere.
     state_path: resolve(target),
     sampler_path: resolve(target),
   };
@@ -70,12 +73,11 @@ export async function saveCheckpoint(
 }
 
 /**
- * The last checkpoint of a run that is there and whole, or null. One that is there and damaged is named, and the one before it
- * tried.
+ * The last checkpoint of a run that is complete, or null. A damaged one is logged, and the one before it is tried.
  *
- * Its own record says which step it is of: a crash may have replaced `final` without telling of it.
+ * The step is read from the checkpoint's own record: a crash may have replaced `final` without adding a row.
  *
- * @param most Steps that may be done in it; those of later ones are passed over.
+ * @param most Maximum number of steps done; later checkpoints are skipped.
  */
 export function lastCheckpoint(directory: RunDirectory, log: (line: string) => void, most = Infinity): Resumed | null {
   const places = checkpointRows(directory.path).flatMap((row) => placeOf(directory.path, row) ?? []);
@@ -92,14 +94,14 @@ export function lastCheckpoint(directory: RunDirectory, log: (line: string) => v
   return null;
 }
 
-/** @returns what is wrong with it, in a sentence that names the file, when it is not whole. */
+/** @returns a sentence that names the damaged file, when the checkpoint is not complete. */
 function wholeCheckpoint(path: string): Resumed | string {
   const state = join(path, stateFile);
   const saved = SavedState.safeParse(readJson(state));
   if (!saved.success) return `${state} cannot be read.`;
-  // Its weights are kept by the service that trains them.
+  // The weights are kept by the service that trains them.
   if (existsSync(join(path, remoteStateFile))) return { path, batch: saved.data.batch, state: saved.data.state };
-  // Without our own description, its companions would pass it for a model that has no optimizer.
+  // The companions alone would look like a model without optimizer state.
   if (!isOwn(path)) return `${path} has no model.json.`;
   try {
     readModel(path);
@@ -110,7 +112,7 @@ function wholeCheckpoint(path: string): Resumed | string {
   return { path, batch: saved.data.batch, state: saved.data.state };
 }
 
-/** Gives the engine the weights and the optimizer of a checkpoint; one with adapters, what is trained of it. */
+/** Loads a checkpoint's weights and optimizer state into the engine; with adapters, those of the adapters. */
 export async function restore(engine: Engine, resumed: Resumed): Promise<void> {
   await restoreModel(resumed.path, engine);
 }
@@ -128,12 +130,15 @@ function removeOld(directory: RunDirectory, keep: number): void {
   const latestFirst = [...new Set(places.reverse())];
   const own = resolve(directory.path, runFiles.checkpointDirectory);
   for (const place of latestFirst.slice(Math.max(1, keep))) {
-    // Never what another run keeps.
+    // Checkpoints of another run are never removed.
     if (dirname(resolve(place)) === own) rmSync(place, { recursive: true, force: true });
   }
 }
 
-/** Where a crash left the last row without its newline: adds that, or removes the half of a row, which would damage the file. */
+/**
+ * A crash may have left the last row without its newline: completes it, or removes a partial row, which would damage
+ * the file.
+ */
 function endLastRow(path: string): void {
   if (!existsSync(path)) return;
   const bytes = readFileSync(path);

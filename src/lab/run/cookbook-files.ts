@@ -1,6 +1,6 @@
 /**
- * What tinker-cookbook keeps of a run beside its numbers: `code.diff`, the code at the start of an attempt, and `logs.log`, what all
- * attempts said. Secrets stand as *** in both.
+ * The files beside the metrics that tinker-cookbook keeps of a run: `code.diff`, the code at the start of an attempt,
+ * and `logs.log`, the output of all attempts. Secrets are written as *** in both.
  */
 import { execFile } from 'node:child_process';
 import { appendFileSync, realpathSync, renameSync, statSync } from 'node:fs';
@@ -9,13 +9,16 @@ import { type Redact, redactor } from '../../text/redaction.js';
 import type { ProcessContext } from './process-context.js';
 import { cookbookFiles, writeWhole } from './run-directory.js';
 
-/** Of one `logs.log`, in bytes; a longer one becomes `logs.log.old`, in the place of the one before it. */
+/** Bytes of one `logs.log`; a longer one becomes `logs.log.old`, in the place of the one before it. */
 const mostLog = 8 * 2 ** 20;
-/** Of the differences of one repository, in bytes. */
+/** Bytes of the diff of one repository. */
 const mostDiff = 2 * 2 ** 20;
 const patienceMs = 5000;
 
-/** Writes `code.diff`, and the command line to `logs.log`. @returns the same context, whose lines are kept in `logs.log` as well. */
+/**
+ * Writes `code.diff`, and the command line to `logs.log`.
+ * @returns a context whose lines are also written to `logs.log`.
+ */
 export async function keepCookbookFiles(
   directory: string,
   { argv, cwd }: { readonly argv: readonly string[]; readonly cwd: string },
@@ -44,10 +47,9 @@ function append(path: string, line: string): void {
 }
 
 /**
- * The commit of each repository that holds code of the run, and how its work tree differs from that; files that git does not track are
- * left out.
+ * The commit of each repository with code of the run, and the diff of its work tree; untracked files are left out.
  *
- * @param places Folders of code, by what is in them.
+ * @param places Folders of code, by a description.
  */
 async function codeState(places: Readonly<Record<string, string>>, context: ProcessContext): Promise<string> {
   const modulesOf = new Map<string, string[]>();
@@ -62,7 +64,7 @@ async function codeState(places: Readonly<Record<string, string>>, context: Proc
     const [top, commit] = place.split('\n');
     const diff = await git(top!, ['diff', '--no-color', '--no-ext-diff', '--no-textconv', 'HEAD'], context);
     const body = diff === '' ? '(no local changes)' : `-- repo-wide (vs HEAD, staged+unstaged) --\n${diff ?? failed}`;
-    // A repository without a commit has no HEAD.
+    // In a repository without a commit, git prints `HEAD` itself.
     const head = commit === 'HEAD' ? 'UNKNOWN' : commit;
     return `### repo: ${top} @ ${head}\nmodules: ${modules.join(', ')}\n${body}\n`;
   });
@@ -71,7 +73,7 @@ async function codeState(places: Readonly<Record<string, string>>, context: Proc
 
 const failed = '(git does not say what they are)';
 
-/** What git says, without its last newline; null where it fails, and the beginning of what is too long. Changes nothing. */
+/** Output of git without its last newline; null when git fails, and truncated when it is too long. Changes nothing. */
 function git(folder: string, words: readonly string[], { environment }: ProcessContext): Promise<string | null> {
   // A hook sets git's variables to its own repository, which need not be this one.
   const own = Object.entries(environment).filter(([name]) => !name.startsWith('GIT_'));

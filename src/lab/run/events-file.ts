@@ -6,7 +6,7 @@ import { maskedCrc32c } from '../../contract/crc32c.js';
 import type { Row } from './metrics-file.js';
 import { double, message, single, text, whole } from './protobuf-writer.js';
 
-/** Of the protobuf messages that TensorFlow calls Event, SessionLog and Summary.Value: numbers of the fields. */
+/** Field numbers of the protobuf messages that TensorFlow calls Event, SessionLog and Summary.Value. */
 const event = { wallTime: 1, step: 2, fileVersion: 3, summary: 5, sessionLog: 7 };
 const value = { tag: 1, simple: 2 };
 const summaryValue = 1;
@@ -17,12 +17,13 @@ const START = 1;
 type EventsFile = { readonly append: (row: Row & { readonly step: number }) => void };
 
 /**
- * A file of this attempt that TensorBoard reads, as its own writers name it. What earlier attempts wrote of steps that are done
- * again no longer counts: the file begins by saying so.
+ * A file of this attempt for TensorBoard, named as its own writers name it. It begins with a record that invalidates
+ * the steps of earlier attempts that are done again.
  *
- * Values have single precision, which is all that the format has; those that are no number are NaN.
+ * Values have single precision, which is all that the format has; those that are not finite are NaN.
  *
- * @param start The first step of this attempt. @param time Unix ms.
+ * @param start The first step of this attempt.
+ * @param time Unix ms.
  */
 export function openEvents(directory: string, { start, time }: { start: number; time: () => number }): EventsFile {
   const path = freshPath(directory, time());
@@ -35,7 +36,7 @@ export function openEvents(directory: string, { start, time }: { start: number; 
   };
 }
 
-/** `events.out.tfevents.1700000000.host.4711.0`: in the order of their names, files are in that of time. */
+/** `events.out.tfevents.1700000000.host.4711.0`: the alphabetical order of names is the order of time. */
 function freshPath(directory: string, time: number): string {
   const seconds = String(Math.floor(time / 1000)).padStart(10, '0');
   for (let number = 0; ; number += 1) {

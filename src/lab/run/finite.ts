@@ -1,9 +1,9 @@
 import { UserError } from '../../base/user-error.js';
 
 /**
- * A run whose numbers are no numbers any more ends here: what it wrote from now on would look like a result.
+ * Fails a run whose values are no longer finite: later rows would look like a result.
  *
- * @param what Of the value, for the error: `the loss`.
+ * @param what Name of the value, for the error: `the loss`.
  * @throws UserError
  */
 export function requireFinite(value: number, what: string, step: number): void {

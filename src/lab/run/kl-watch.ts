@@ -1,6 +1,7 @@
 /**
- * Watches how far the policy that samples is from the one that learns. Tinker's guide to reinforcement learning: `kl_sample_train_v1` and
- * `v2` should stay below 0.01 for stable training; more says that what is learnt from is not what the policy would do.
+ * Watches the KL between the policy that samples and the one that is trained. Tinker's guide to reinforcement
+ * learning: `kl_sample_train_v1` and `v2` should stay below 0.01 for stable training; above it the training data no
+ * longer represents the policy.
  */
 import { limitPrefix } from '../../contract/metric-names.js';
 import { shortNumber } from '../../text/numbers.js';
@@ -17,12 +18,15 @@ export class KlWatch {
 
   #isDeclared: boolean;
 
-  /** @param isDeclared Whether a row that is kept has the limits already. */
+  /** @param isDeclared Whether a row in the file has the limits already. */
   constructor(isDeclared = false) {
     this.#isDeclared = isDeclared;
   }
 
-  /** The first row with distances has the bound of each as its declared limit, which the manager watches and draws. */
+  /**
+   * Adds the bound of each KL as its declared limit to the first row that has them; the manager watches and draws
+   * declared limits.
+   */
   withLimits<R extends Row>(row: R): R {
     const distances = this.#isDeclared ? [] : distancesIn(row);
     if (distances.length === 0) return row;
@@ -30,7 +34,7 @@ export class KlWatch {
     return { ...row, ...Object.fromEntries(distances.map(([name]) => [`${limitPrefix}${name}`, stableKl])) };
   }
 
-  /** @returns what to say: at the first row above the bound. */
+  /** @returns a message at the first row above the bound. */
   see(row: Row & { readonly step: number }): string | null {
     const found = distancesIn(row);
     if (found.length === 0) return null;
@@ -43,7 +47,7 @@ export class KlWatch {
     return `warning: ${name} is ${shortNumber(size(value))} at step ${row.step}; above ${stableKl} training is not stable. Lower learning_rate, num_substeps or max_steps_off_policy.`;
   }
 
-  /** What to say at the end; null: it stayed below the bound. */
+  /** The message at the end; null when the KL stayed below the bound. */
   summary(): string | null {
     if (this.#highest === null) return null;
     const { name, value, step } = this.#highest;
@@ -55,7 +59,7 @@ function distancesIn(row: Row) {
   return Object.entries(row).filter(([name]) => /(^|\/)kl_sample_train_v[12]$/.test(name));
 }
 
-/** An estimate of a distance may come out below zero. */
+/** An estimate of a KL may be below zero. */
 function size(value: unknown): number {
   return typeof value === 'number' ? Math.abs(value) : 0;
 }

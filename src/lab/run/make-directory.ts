@@ -3,8 +3,8 @@ import { dirname, resolve } from 'node:path';
 import { UserError } from '../../base/user-error.js';
 
 /**
- * Makes a directory and the parents that are missing, one after the other: below `/proc`, `mkdir` says that the parent is not
- * there although it is, and Node's recursive way then tries for ever.
+ * Makes a directory and its missing parents, one after the other: below `/proc`, `mkdir` reports a missing parent
+ * although it exists, and Node's recursive way then tries for ever.
  *
  * @param key The argument that named the path, for the error.
  * @throws UserError when it cannot be made.

@@ -1,24 +1,24 @@
 import * as z from 'zod';
 import type { Row } from './metrics-file.js';
 
-/** What a mean is computed from. */
+/** Sum and count of a mean. */
 export type Sums = { sum: number; count: number };
 
 export const MeansState = z.record(z.string(), z.object({ sum: z.number(), count: z.number() }));
 export type MeansState = z.infer<typeof MeansState>;
 
-/** The means of what was measured since the last row, by name; those of which nothing was measured are left out. */
+/** The means of measurements since the last row, by name; names without measurements are left out. */
 export class Means {
   readonly #columns: readonly string[];
   #sums = new Map<string, Sums>();
 
-  /** @param columns Those that come first in a row, in this order; others follow as they are first measured. */
+  /** @param columns Names that come first in a row, in this order; others follow as they are first measured. */
   constructor(columns: readonly string[] = []) {
     this.#columns = columns;
     this.#begin();
   }
 
-  /** Sum and count of a name, to be added to. */
+  /** Sum and count of a name, for the caller to add to. */
   of(name: string): Sums {
     const known = this.#sums.get(name);
     if (known !== undefined) return known;
@@ -34,14 +34,14 @@ export class Means {
     sums.count += count;
   }
 
-  /** Adds measurements of one step; what is not a finite number is left out. */
+  /** Adds measurements of one step; values that are not finite are left out. */
   addAll(row: Row): void {
     for (const [name, value] of Object.entries(row)) {
       if (value !== null && Number.isFinite(value)) this.add(name, value);
     }
   }
 
-  /** The means, which are forgotten. */
+  /** Returns the means and resets them. */
   take(): Row {
     const row = this.row();
     this.#begin();

@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 
-/** A row of measurements. NaN and the infinities are written as null, which is what JSON can say. */
+/** A row of measurements. NaN and the infinities are written as null, since JSON has no notation for them. */
 export type Row = Readonly<Record<string, number | null>>;
 
 /** Appends one row: one line of JSON, `step` first. */
@@ -15,8 +15,8 @@ export function appendJsonLine(path: string, row: { readonly step?: unknown }): 
 }
 
 /**
- * Keeps only the rows of steps before `step`, for a run that goes on from there: what a run wrote after its last
- * checkpoint will be written again. A line that is not whole goes too. The file is replaced in one move.
+ * Keeps only the rows of steps before `step`, for a run that resumes there: rows after its last checkpoint will be
+ * written again. An incomplete line is removed too. The file is replaced by a rename.
  */
 export function dropRowsFrom(path: string, step: number): void {
   if (!existsSync(path)) return;

@@ -26,8 +26,8 @@ import { isTinkerPath, servedHome, serveDirectory, servedWeights } from './serve
 import { isWarmupName, shippedWarmup } from './shipped-warmups.js';
 
 /**
- * A model in a directory: its shape, and its weights (Hugging Face names) with the optimizer's moments beside them. With
- * adapters these are the frozen weights alone, and what is trained lies in files of its own.
+ * A model in a directory: its shape, and its weights (Hugging Face names) with the optimizer's moments beside them.
+ * With adapters these are the frozen weights alone, and the trained parameters have files of their own.
  */
 const files = {
   shape: 'model.json',
@@ -39,9 +39,9 @@ const files = {
 type SavedModel = {
   readonly shape: ModelShape;
   readonly weights: Float32Array;
-  /** null when only weights were saved, and of a frozen model. */
+  /** null when only weights were saved, and for a frozen model. */
   readonly optimizer: OptimizerState | null;
-  /** What is trained on the model, which is then frozen; null where there are none. */
+  /** Trained adapters on the model, which is then frozen; null when there are none. */
   readonly adapters: SavedAdapters | null;
 };
 
@@ -68,7 +68,7 @@ const Shape: z.ZodType<ModelShape> = z.object({
   context: z.int(),
 });
 
-/** Writes the engine's model and optimizer into a directory that exists. */
+/** Writes the engine's model and optimizer into an existing directory. */
 export async function writeModel(directory: string, engine: Engine): Promise<void> {
   if (engine instanceof AdaptedEngine) return writeAdapted(directory, engine);
   const saved = checkpoint(engine.shape, await engine.weights(), await engine.optimizerState());
@@ -86,7 +86,11 @@ async function writeAdapted(directory: string, engine: AdaptedEngine): Promise<v
   writeFileSync(join(directory, files.adapters), `${JSON.stringify(adapters, null, 2)}\n`);
 }
 
-/** A model of our own, of Hugging Face, or of small-rl. @param hint For small-rl's. @throws UserError when the directory holds none, or a broken one. */
+/**
+ * A model of our own, of Hugging Face, or of small-rl.
+ * @param hint Settings for small-rl's.
+ * @throws UserError when the directory has no model, or a broken one.
+ */
 export function readModel(directory: string, hint: DualHint = { alpha: null }): SavedModel {
   if (!isOwn(directory) && isHuggingFace(directory)) {
     if (isDual(directory)) {
@@ -105,7 +109,7 @@ export function readModel(directory: string, hint: DualHint = { alpha: null }): 
   return { shape: shape.data, weights, optimizer: optimizerFrom(shape.data, saved), adapters };
 }
 
-/** @throws UserError when one of the two files is missing, or they do not fit each other. */
+/** @throws UserError when one of the two files is missing, or they do not belong together. */
 function readAdapters(directory: string, shape: ModelShape): SavedAdapters | null {
   const [configPath, path] = [join(directory, files.adapters), join(directory, files.adapterTensors)];
   const [hasConfig, hasTensors] = [existsSync(configPath), existsSync(path)];
@@ -130,7 +134,7 @@ function readAdapters(directory: string, shape: ModelShape): SavedAdapters | nul
   return { config, parameters: flatFrom(parts, saved.tensors), optimizer: optimizerOf(parts, saved) };
 }
 
-/** Gives the engine the weights and the optimizer of a checkpoint; one with adapters, what is trained of it. */
+/** Loads a checkpoint's weights and optimizer state into the engine; with adapters, those of the adapters. */
 export async function restoreModel(directory: string, engine: Engine, hint?: DualHint): Promise<void> {
   const { weights, optimizer, adapters } = readModel(directory, hint);
   const trained = adapters === null ? { parameters: weights, optimizer } : adapters;
@@ -138,7 +142,7 @@ export async function restoreModel(directory: string, engine: Engine, hint?: Dua
   if (trained.optimizer !== null) await engine.loadOptimizerState(trained.optimizer);
 }
 
-/** The model that was saved, its adapters merged into its weights. @throws UserError as `readModel`. */
+/** The saved model, with its adapters merged into its weights. @throws UserError as `readModel`. */
 export async function readMerged(directory: string): Promise<PlainModel> {
   const { shape, weights, adapters } = readModel(directory);
   if (adapters === null) return { shape, weights };
@@ -147,10 +151,10 @@ export async function readMerged(directory: string): Promise<PlainModel> {
 }
 
 /**
- * The directory of the model that a path means: the path itself, or for a run its `final` checkpoint, else its last. A warm-up that
- * comes with the program is meant by its name, and what `memrl serve` has saved here by its `tinker://` path.
+ * Resolves a path to the directory of a model: the path itself, or for a run its `final` checkpoint, else its last.
+ * The name of a shipped warm-up and the `tinker://` path of weights that `memrl serve` saved here are resolved too.
  *
- * @param home Where `memrl serve` saves.
+ * @param home Directory where `memrl serve` saves.
  * @throws UserError when there is none.
  */
 export function findModel(path: string, home = servedHome(serveDirectory)): string {
@@ -176,7 +180,7 @@ function weightsOfService(path: string, home: string): string {
   );
 }
 
-/** `RUN/checkpoint-2000`, as transformers calls it, is the checkpoint of that step; of a run alone there is no step. */
+/** `RUN/checkpoint-2000`, transformers' name, is the checkpoint of that step; the step is null for a run alone. */
 function runAndStep(path: string): readonly [run: string, step: number | null] {
   const named = /^(.*?)\/*checkpoint-(\d+)\/*$/.exec(path);
   if (named === null || existsSync(path)) return [path, null];

@@ -1,6 +1,6 @@
 import { isThere, type Processes } from './run-lock.js';
 
-/** A polite request to stop, from the system. */
+/** A system signal that requests a graceful stop. */
 export type StopSignal = 'SIGINT' | 'SIGTERM';
 
 /** The part of a process that the program uses; Node's `process` is one. */
@@ -10,27 +10,28 @@ export type OwnProcess = Pick<NodeJS.Process, 'argv' | 'env' | 'cwd' | 'pid' | '
   readonly stderr: { readonly write: (text: string) => boolean };
 };
 
-/** What a program of the lab needs of the process it runs in. */
+/** The parts of the process that a program of the lab needs. */
 export type ProcessContext = {
-  /** One line for people; ends up in `output.log`. */
+  /** Writes one line of output; the manager keeps it in `output.log`. */
   readonly log: (line: string) => void;
-  /** Variables of the process: which GPUs it may use. */
+  /** Environment variables of the process: for example which GPUs it may use. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Milliseconds, monotonic. */
   readonly now: () => number;
-  /** Unix ms, for what other programs show of a run; nothing of the run depends on it. */
+  /** Unix ms, for times that other programs show of a run; nothing else depends on it. */
   readonly time: () => number;
-  /** This process among others, for what only one may write. */
+  /** Access to the list of processes, for locks. */
   readonly processes: Processes;
   /** Lets signals arrive, at little cost when called often. @returns the signal that came, or null. */
   readonly stopAsked: () => Promise<StopSignal | null>;
 };
 
-/** That of a process: its standard output, clocks and signals. */
+/** The context of a real process: its standard output, clocks and signals. */
 export function processContext(process: OwnProcess): ProcessContext {
   let asked: StopSignal | null = null;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void (asked ??= signal));
-  // Signals are delivered between turns of the event loop; a turn costs more than a step, so they are spaced out.
+  // Signals are delivered only when the event loop runs; yielding to it costs more than a step, so it is done at
+  // intervals.
   const turnEveryMs = 20;
   let lastTurn = performance.now();
   const stopAsked = async () => {

@@ -1,4 +1,4 @@
-/** Writes single fields of protobuf messages as bytes to be strung together. The caller knows the field numbers. */
+/** Encodes single fields of protobuf messages, for the caller to concatenate. The caller knows the field numbers. */
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 
 export function message(field: number, fields: readonly Uint8Array[]): Uint8Array {
@@ -18,7 +18,7 @@ export function double(field: number, number: number): Uint8Array {
   return new BinaryWriter().tag(field, WireType.Bit64).double(number).finish();
 }
 
-/** @param number Beyond the range of single precision it becomes infinite. */
+/** @param number Becomes infinite beyond the range of single precision. */
 export function single(field: number, number: number): Uint8Array {
   return new BinaryWriter().tag(field, WireType.Bit32).float(Math.fround(number)).finish();
 }

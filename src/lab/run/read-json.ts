@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** What a file of JSON holds; null where there is none, or something else. */
+/** The parsed content of a JSON file; null when it is missing or invalid. */
 export function readJson(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));

@@ -1,4 +1,6 @@
-/** `memrl resume`: a run goes on from one of its checkpoints for so many steps more, with the settings that it was begun with. */
+/**
+ * `memrl resume`: resumes a run from one of its checkpoints for a number of further steps, with its original settings.
+ */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -22,7 +24,7 @@ export const resumeKeys = {
   additional_steps: key(int(1), 50, 'training steps to add to those of the checkpoint'),
 };
 
-/** The key that says how many training steps there are, of each algorithm that can be given more of them. */
+/** The key that sets the number of training steps, for each algorithm whose number can be raised. */
 const stepsKeys: Readonly<Record<string, string>> = {
   ...{ train: 'n_batches', rl: 'n_batches', pretrain: 'n_batches', warmup: 'n_batches' },
   ...{ 'dr-grpo': 'total_steps', grpo: 'max_steps', sft: 'max_steps' },
@@ -31,10 +33,11 @@ const stepsKeys: Readonly<Record<string, string>> = {
 const State = z.looseObject({ state: z.looseObject({ algorithm: z.string() }) });
 
 /**
- * The command that continues the run, and its arguments. Checkpoints of later steps are taken off the run's list: what follows replaces
- * them, and so do the rows of its metrics.
+ * The command that continues the run, and its arguments. Checkpoints of later steps are removed from the run's list,
+ * and rows of its metrics with them: they will be written again.
  *
- * @param keysOf Of a command by its name. @throws UserError when there is no such run or checkpoint, or its length is not in steps.
+ * @param keysOf Returns the keys of a command.
+ * @throws UserError when there is no such run or checkpoint, or its length is not in steps.
  */
 export function resumedCommand(
   { path, from_step: from, additional_steps: more }: Config<typeof resumeKeys>,
@@ -57,7 +60,7 @@ export function resumedCommand(
   writeWhole(join(path, runFiles.checkpoints), kept.map((row) => `${JSON.stringify(row)}\n`).join(''));
   const epochs = typeof config['ppo_epochs'] === 'number' ? config['ppo_epochs'] : 1;
   const longer = { ...config, [steps]: (chosen.batch + more) * epochs };
-  // A command refuses other settings than those that its run was begun with, and for some the length is one.
+  // A command refuses settings other than those its run began with, and for some commands the length is one of them.
   writeWhole(join(path, runFiles.config), `${JSON.stringify(longer, null, 2)}\n`);
   const said = { ...longer, log_path: path };
   const argv = Object.entries(said).flatMap(([name, value]) => {

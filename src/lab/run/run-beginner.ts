@@ -7,7 +7,7 @@ import { openRun, type Run } from './runner.js';
 
 type Begun = { readonly path: string; readonly config: Config<Keys>; readonly budget: ReadonlySet<string> };
 
-/** Makes run directories for one process. A run that is refused after that leaves nothing behind. */
+/** Makes run directories for one process. A run that is refused afterwards leaves nothing behind. */
 export class RunBeginner {
   readonly #process: OwnProcess;
   readonly #context: ProcessContext;
@@ -21,7 +21,7 @@ export class RunBeginner {
   /**
    * Opens the directory of a run for this process alone, and writes its configuration.
    *
-   * @throws UserError when another process has it, or when it holds a run of another configuration.
+   * @throws UserError when another process holds it, or when it belongs to a run of another configuration.
    */
   begin({ path, config, budget }: Begun): RunDirectory {
     const restore = rememberDirectory(path);
@@ -38,12 +38,12 @@ export class RunBeginner {
     return directory;
   }
 
-  /** Takes back what `begin` has made. */
+  /** Removes the files that `begin` has made. */
   undo(): void {
     this.#undo();
   }
 
-  /** Opens a run that keeps its code and what it says, as tinker-cookbook does. */
+  /** Opens a run that keeps its code and its output, as tinker-cookbook does. */
   async openKept(directory: RunDirectory): Promise<Run> {
     const invocation = { argv: this.#process.argv, cwd: this.#process.cwd() };
     return openRun(directory, await keepCookbookFiles(directory.path, invocation, this.#context));

@@ -8,7 +8,7 @@ import { readJson } from './read-json.js';
 
 const engineFile = 'engine.json';
 
-/** Where a recipe keeps what it writes. */
+/** Directory of a recipe's output. */
 export type RunDirectory = { readonly path: string; readonly metrics: string };
 
 /** The directory of a run, made if it is not there. @throws UserError when it cannot be made. */
@@ -17,17 +17,17 @@ export function openRunDirectory(path: string): RunDirectory {
   return { path, metrics: join(path, runFiles.metrics) };
 }
 
-/** What tinker-cookbook keeps of a run beside its numbers: its code, and what it said. */
+/** Files beside the metrics that tinker-cookbook keeps of a run: its code, and its output. */
 export const cookbookFiles = { code: 'code.diff', log: 'logs.log' } as const;
 
-/** What a command writes before its first step. */
+/** Files that a command writes before its first step. */
 const firstFiles = [runFiles.config, engineFile, cookbookFiles.code, cookbookFiles.log] as const;
 
 /**
- * Notes how a directory is before a run begins in it.
+ * Records the state of a directory before a run begins in it.
  *
- * @returns makes it so again where the run was refused: removes the files of its beginning, and the folders that were made for it.
- * A run that has written a row or a checkpoint was not refused, and all of it stays.
+ * @returns a function that restores it when the run was refused: removes the files of its beginning, and the folders
+ * that were made for it. A run that has written a row or a checkpoint was not refused, and all of it stays.
  */
 export function rememberDirectory(path: string): () => void {
   const made = missingFolders(path);
@@ -46,13 +46,13 @@ export function rememberDirectory(path: string): () => void {
   };
 }
 
-/** The folder and those above it that are not there, the innermost first. */
+/** The folder and its missing parents, innermost first. */
 function missingFolders(path: string): string[] {
   const whole = resolve(path);
   return existsSync(whole) || dirname(whole) === whole ? [] : [whole, ...missingFolders(dirname(whole))];
 }
 
-/** False: somebody has put something there. */
+/** Returns false when the folder is not empty. */
 function isRemoved(folder: string): boolean {
   try {
     rmdirSync(folder);
@@ -79,9 +79,9 @@ function sizeOf(path: string): number | null {
 }
 
 /**
- * Writes `config.json`, and refuses to go on with a run that was begun with other settings.
+ * Writes `config.json`, and refuses to resume a run that began with other settings.
  *
- * @param budget Keys that may differ between attempts: they say how long and how often, not what.
+ * @param budget Keys that may differ between attempts, because they only set how long and how often.
  */
 export function keepConfig(
   directory: RunDirectory,
@@ -89,7 +89,7 @@ export function keepConfig(
   budget: ReadonlySet<string>,
 ): void {
   const path = join(directory.path, runFiles.config);
-  // Without a checkpoint there is nothing to go on with: whatever was tried here begins again.
+  // A run without a checkpoint has nothing to resume, and begins again.
   const before = checkpointRows(directory.path).length > 0 ? knownConfig(path) : null;
   const clash =
     before === null ? undefined : Object.keys(config).find((key) => !budget.has(key) && differs(before, config, key));
@@ -102,7 +102,7 @@ export function keepConfig(
   writeWhole(path, `${JSON.stringify(config, null, 2)}\n`);
 }
 
-/** Writes `engine.json`: what the present attempt computes on. It may differ from attempt to attempt, and be asked for later. */
+/** Writes `engine.json`: the engine of the present attempt. It may differ between attempts. */
 export function recordEngine(
   directory: RunDirectory,
   used: { engine: string; on: string; why: string; threads: number | null },
@@ -110,26 +110,29 @@ export function recordEngine(
   writeWhole(join(directory.path, engineFile), `${JSON.stringify(used, null, 2)}\n`);
 }
 
-/** The backend of the attempt before this one; null: there was none, or it did not say. */
+/** The backend of the previous attempt; null when there was none, or it was not recorded. */
 export function recordedEngine(run: RunDirectory): string | null {
   const engine = (readJson(join(run.path, 'engine.json')) as { readonly engine?: unknown } | null)?.engine;
   return typeof engine === 'string' ? engine : null;
 }
 
-/** Replaces a file in one move, so that no reader and no crash ever sees half of it. */
+/** Replaces a file by a rename, so that no reader and no crash ever sees half of it. */
 export function writeWhole(path: string, content: string | Uint8Array): void {
   const replacement = `${path}.new`;
   writeFileSync(replacement, content);
   renameSync(replacement, path);
 }
 
-/** The settings in a `config.json`, or null, as they would be said today: before there was `lora_alpha`, `lora_rank` had no effect whatever it was. */
+/**
+ * The settings in a `config.json`, or null, in today's form: before there was `lora_alpha`, `lora_rank` had no effect,
+ * and is read as 0.
+ */
 export function knownConfig(path: string): Record<string, unknown> | null {
   const before = readJson(path) as Record<string, unknown> | null;
   return before !== null && 'lora_rank' in before && !('lora_alpha' in before) ? { ...before, lora_rank: 0 } : before;
 }
 
 function differs(before: Record<string, unknown>, config: Readonly<Record<string, unknown>>, key: string): boolean {
-  // A key that an older version did not know is no difference.
+  // A key that an older version did not have is no difference.
   return key in before && JSON.stringify(before[key]) !== JSON.stringify(config[key]);
 }

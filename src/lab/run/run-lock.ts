@@ -7,7 +7,10 @@ import { UserError } from '../../base/user-error.js';
 import { runFiles } from '../../contract/files.js';
 import { parseJsonLine } from '../../contract/json-line.js';
 
-/** Who writes into a run directory. `started`: of the process, in the system's own count; null where it has none. */
+/**
+ * The process that holds a run directory. `started`: its start time in the system's own units; null when the system
+ * has none.
+ */
 const Holder = z.object({
   pid: z.int().positive(),
   started: z.string().nullable(),
@@ -16,20 +19,23 @@ const Holder = z.object({
 });
 type Holder = z.infer<typeof Holder>;
 
-/** What the system tells of processes. `answers`: whether there is one of that number, for systems without `/proc`. */
+/** Access to the system's processes. `answers`: whether a process of that id exists, for systems without `/proc`. */
 export type Processes = { readonly own: number; readonly answers: (pid: number) => boolean };
 
-/** What a directory is taken for. `it`: what the other process does with it, after its name. `key`: the argument that names it. */
+/**
+ * Purpose of a lock, for the error. `it`: the activity of the other process, after its name. `key`: the argument that
+ * names the directory.
+ */
 type Use = { readonly it: string; readonly key: string };
 const ofRun: Use = { it: 'writes into this run', key: 'log_path' };
 
 /**
- * Takes a run directory for this process, so that two of them never write one run's metrics and checkpoints. What a process
- * that is gone left behind is taken over.
+ * Locks a run directory for this process, so that two processes never write one run's metrics and checkpoints. The
+ * lock of a process that no longer exists is taken over.
  *
- * @param use How the error names what the directory is taken for; a run by default.
- * @returns gives the directory back; to be called at the end, and without harm when called twice.
- * @throws UserError when another process has it.
+ * @param use Purpose in the error; a run by default.
+ * @returns a function that releases the directory; call it at the end, more than once does no harm.
+ * @throws UserError when another process holds it.
  */
 export function lockRun(directory: string, processes: Processes, use: Use = ofRun): () => void {
   const path = join(directory, runFiles.lock);
@@ -46,7 +52,7 @@ export function lockRun(directory: string, processes: Processes, use: Use = ofRu
   };
 }
 
-/** Whether there is a process of this number. */
+/** Whether a process of this id exists. */
 export function isThere(pid: number, kill: (pid: number, signal: 0) => unknown): boolean {
   try {
     return kill(pid, 0) !== false;
@@ -55,7 +61,7 @@ export function isThere(pid: number, kill: (pid: number, signal: 0) => unknown):
   }
 }
 
-/** Links the draft as the lock; where there is one, only if its holder is gone. */
+/** Links the draft as the lock; an existing lock is replaced only if its holder no longer exists. */
 function takeOver(path: string, draft: string, { processes, use }: { processes: Processes; use: Use }): void {
   for (let attempt = 0; attempt < 3; attempt++) {
     if (linked(draft, path)) return;
@@ -68,7 +74,7 @@ function takeOver(path: string, draft: string, { processes, use }: { processes: 
   throw new UserError(`${path} changes hands all the time.`, 'Start one process for a directory, not several.');
 }
 
-/** Removes the lock that was found. Another process may have taken it over meanwhile: its own is put back. */
+/** Removes the lock that was found. If another process has taken it over meanwhile, its lock is put back. */
 function removeLock(path: string, found: string, aside: string): void {
   try {
     renameSync(path, aside);
@@ -89,7 +95,7 @@ function linked(from: string, to: string): boolean {
   }
 }
 
-/** For file systems that know no links. */
+/** Fallback for file systems without links. */
 function copied(from: string, to: string): boolean {
   try {
     copyFileSync(from, to, constants.COPYFILE_EXCL);
@@ -100,7 +106,10 @@ function copied(from: string, to: string): boolean {
   }
 }
 
-/** Whether the holder may still be there. Of a process of another machine nothing can be known from here. */
+/**
+ * Whether the holder may still exist. A process of another machine cannot be checked from here, and counts as
+ * existing.
+ */
 function mayLive(holder: Holder, { own, answers }: Processes): boolean {
   if (holder.host !== hostname()) return true;
   if (holder.pid === own) return false;

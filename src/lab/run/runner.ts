@@ -1,8 +1,9 @@
 /**
- * The loop around every algorithm: what is due, rows, checkpoints, signals, and the resumption of a run from its last checkpoint.
+ * The loop around every algorithm: schedule, rows, checkpoints, signals, and the resumption of a run from its last
+ * checkpoint.
  *
- * Rows in `metrics.jsonl` hold no clock: the same settings give the same file, byte for byte, however often the run was
- * interrupted. How long steps took goes to `timing.jsonl`; TensorBoard's files and W&B's have both.
+ * Rows in `metrics.jsonl` hold no clock: the same settings give the same file, byte for byte, however often the run
+ * was interrupted. Times of steps go to `timing.jsonl`; TensorBoard's files and W&B's have both.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +26,7 @@ import type { RunDirectory } from './run-directory.js';
 import { StepTimes } from './step-times.js';
 import { openWandb, wandbRun, type WandbRun } from './wandb-file.js';
 
-/** How long, and how often what happens; in training steps. 0 means never. */
+/** Length of a run, and the intervals of its activities; in training steps. 0 means never. */
 type Schedule = {
   readonly batches: number;
   readonly evalEvery: number;
@@ -33,19 +34,19 @@ type Schedule = {
   readonly evalEarly?: boolean;
   readonly logEvery: number;
   readonly saveEvery: number;
-  /** Whether a new run saves what it begins with. */
+  /** Whether a new run saves its initial weights. */
   readonly savesStart?: boolean;
   /** How many checkpoints to keep; null keeps all. */
   readonly keep: number | null;
   /** Whether rows are written for TensorBoard, too. */
   readonly tensorboard: boolean;
-  /** Whether `time/*` is in `metrics.jsonl`, too, which is then another file each time. */
+  /** Whether `time/*` is in `metrics.jsonl` as well, which is then no longer reproducible. */
   readonly timesInMetrics?: boolean;
-  /** How the run is called in files for W&B; without, or null, there are no such files. */
+  /** The run's name in files for W&B; without, or null, there are no such files. */
   readonly wandb?: WandbRun | null;
 };
 
-/** The keys of an algorithm that say so. */
+/** The keys of an algorithm that set its schedule. */
 type ScheduleKeys = Parameters<typeof wandbRun>[0] & {
   readonly keep_checkpoints: number | null;
   readonly tensorboard: boolean;
@@ -69,12 +70,12 @@ export function scheduleOf(config: ScheduleKeys, every: Every, batches: number):
 }
 
 export type Run = {
-  /** Where it is kept. */
+  /** Directory of the run. */
   readonly directory: RunDirectory;
   readonly context: ProcessContext;
-  /** The checkpoint that it continues; null: it begins. */
+  /** The checkpoint that it continues; null for a new run. */
   readonly resumed: Resumed | null;
-  /** Whether a part of it is only to be seen again: nothing is written. */
+  /** Whether a part of it is only replayed: nothing is written. */
   readonly isReplay?: boolean;
 };
 
@@ -82,51 +83,57 @@ export function openRun(directory: RunDirectory, context: ProcessContext): Run {
   return { directory, context, resumed: lastCheckpoint(directory, context.log) };
 }
 
-/** An algorithm at work, one training step at a time. */
+/** An algorithm in progress, one training step at a time. */
 export type Training = {
-  /** The name of its command; a checkpoint is continued by the same alone. */
+  /** Name of its command; a checkpoint can only be continued by the same algorithm. */
   readonly algorithm: string;
-  /** Whose weights and optimizer are saved. */
+  /** The service whose weights and optimizer are saved. */
   readonly service: TrainingService;
-  /** What every checkpoint holds for other programs. */
+  /** Files in every checkpoint for other programs. */
   readonly companions?: Companions | undefined;
   /** Whether `train.log` and `trainer_state.json` are kept, as by transformers. */
   readonly keepsHistory?: boolean;
-  /** What is said of the run at its start. */
+  /** Messages at the start of the run. */
   readonly announcement?: readonly string[];
-  /** Names of statistics, in the order in which a row has them. */
+  /** Names of statistics, in the order of a row's columns. */
   readonly columns?: readonly string[];
-  /** What a checkpoint needs beside weights, optimizer and statistics: plain JSON, and a copy. */
+  /** State for a checkpoint besides weights, optimizer and statistics: plain JSON, and a copy. */
   readonly state?: () => Readonly<Record<string, unknown>>;
-  /** How far it is: numbers for the row of the coming step. */
+  /** Numbers about progress for the row of the coming step. */
   readonly progress: (step: number) => Row;
-  /** @param row Takes the statistics of the step; a row of the run has their means since the one before it. @param times Takes those of its parts. */
+  /**
+   * @param row Receives the statistics of the step; a row of the run has their means since the previous row.
+   * @param times Receives the times of its parts.
+   */
   readonly step: (step: number, row: Means, times: StepTimes) => Promise<void>;
-  /** Measures the present weights and changes nothing of them. @param note Takes lines for people. */
+  /** Measures the present weights and must not change them. @param note Receives lines of output. */
   readonly evaluate?: (step: number, note: (line: string) => void) => Promise<Row>;
-  /** Asked after an evaluation: the reason, in words, to end the run here, its training done. */
+  /** Called after an evaluation: the reason, in words, to end the run here as done. */
   readonly enough?: () => string | null;
   /** Called once after the last step, or after the checkpoint of a signal. */
   readonly ended?: (ending: Ending) => Promise<void>;
-  /** A few words for people on how it is doing. */
+  /** A few words of output about the run's progress. */
   readonly words: () => string;
-  /** What the policy wrote last, for people. */
+  /** The policy's last sample, for logs. */
   readonly sample?: () => { readonly prompt: string; readonly text: string } | null;
 };
 
 export type Ending = { readonly kind: 'finished' } | { readonly kind: 'stopped'; readonly signal: StopSignal };
 
-/** As a shell has it: 128 and the number of the signal. */
+/** Exit code by the shell's convention: 128 plus the number of the signal. */
 export function exitCodeOf(ending: Ending): number {
   if (ending.kind === 'finished') return 0;
   return ending.signal === 'SIGINT' ? 130 : 143;
 }
 
-/** What the checkpoint that a run continues says of its state; null: it begins. @throws UserError when another algorithm wrote it. */
+/**
+ * The algorithm's state from the checkpoint that a run continues; null for a new run.
+ * @throws UserError when another algorithm wrote it.
+ */
 export function restoredState<S extends z.ZodType>({ resumed }: Run, schema: S, algorithm: string): z.infer<S> | null {
   if (resumed === null) return null;
   const saved = schema.safeParse(resumed.state);
-  // Checkpoints of earlier versions do not say which it was.
+  // Checkpoints of earlier versions do not record their algorithm.
   const by = AlgorithmOf.safeParse(resumed.state).data?.algorithm ?? algorithm;
   if (saved.success && by === algorithm) return saved.data;
   throw new UserError(`The checkpoint ${resumed.path} is not one of memrl ${algorithm}.`, 'Choose another log_path.');
@@ -134,18 +141,18 @@ export function restoredState<S extends z.ZodType>({ resumed }: Run, schema: S, 
 
 const AlgorithmOf = z.looseObject({ algorithm: z.string() });
 
-/** Of what the loop itself keeps. Checkpoints of earlier versions have none of it. */
+/** State of the loop itself. Checkpoints of earlier versions have none of it. */
 const LoopState = z.looseObject({
   means: MeansState.default({}),
   logBytes: z.int().nonnegative().nullable().default(null),
 });
 
-/** What a checkpoint holds of a row that is not written yet. */
+/** Sums in a checkpoint for a row that has not been written yet. */
 export function meansOf(resumed: Resumed | null): MeansState {
   return LoopState.parse(resumed?.state ?? {}).means;
 }
 
-/** What the loop works with. */
+/** State and tools of the loop. */
 type Loop = {
   readonly training: Training;
   readonly schedule: Schedule;
@@ -157,11 +164,11 @@ type Loop = {
 };
 
 /**
- * Trains from the first step, or from the last checkpoint, to the end or to a signal; then the present step is saved first. A run whose
- * steps are all done is only reported.
+ * Trains from the first step, or from the last checkpoint, to the end or to a signal; a signal first saves the present
+ * step. A run whose steps are all done is only reported.
  *
- * @param open Opens model and data, or gives the signal that came meanwhile; not called for a complete run.
- * @param hint What would continue a complete run.
+ * @param open Opens model and data, or returns the signal that interrupted it; not called for a complete run.
+ * @param hint How to continue a complete run.
  */
 export async function runTraining(
   open: () => Promise<Training | StopSignal>,
@@ -234,7 +241,7 @@ async function runSteps(loop: Loop, start: number): Promise<Ending> {
   return { kind: 'finished' };
 }
 
-/** Where rows go; each has the times since the one before it. */
+/** Writes rows; each has the times since the previous one. */
 function rowWriter(training: Training, schedule: Schedule, { directory, context, resumed }: Run) {
   const start = resumed?.batch ?? 0;
   const times = new StepTimes(context.now);
@@ -262,7 +269,7 @@ function rowWriter(training: Training, schedule: Schedule, { directory, context,
   return { times, write, end };
 }
 
-/** What to say of values of a probe that are no numbers, which the file has as null: once of each. */
+/** Warnings about values of a probe that are not finite, which the file has as null: one for each name. */
 function nonNumbers({ step, ...row }: Parameters<Loop['write']>[0], told: Set<string>): string[] {
   const found = Object.entries(row).filter(
     ([name, value]) => name.startsWith(probePrefix) && value !== null && !Number.isFinite(value) && !told.has(name),
@@ -273,19 +280,19 @@ function nonNumbers({ step, ...row }: Parameters<Loop['write']>[0], told: Set<st
   });
 }
 
-/** Whether the rows that an earlier attempt has left declare limits. */
+/** Whether the rows of an earlier attempt declare limits. */
 function declaresLimits(metrics: string): boolean {
   return existsSync(metrics) && readFileSync(metrics).includes(`"${limitPrefix}`);
 }
 
-/** As small-rl has it there; null where there is none. */
+/** The sample in small-rl's format; null when there is none. */
 function sampleText(training: Training): string | null {
   const found = training.sample?.() ?? null;
   const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
   return found === null ? null : `<pre>${escaped(found.prompt)} ||| ${escaped(found.text)}</pre>`;
 }
 
-/** @returns why this step was not done and the run ends before it; else null. */
+/** @returns the reason why this step was not done and the run ends before it; else null. */
 async function oneStep(loop: Loop, step: number): Promise<string | null> {
   const { training, schedule, row, times } = loop;
   const isRowDue = evaluates(step, schedule) || isDue(step, schedule.logEvery);
@@ -312,7 +319,7 @@ function evaluate(loop: Loop, step: number): Promise<Row> {
   return times.count('run_evals', async () => (await training.evaluate?.(step, (line) => note(loop, line))) ?? {});
 }
 
-/** A line that is the same each time the run is made: it is kept with the run, too. */
+/** Logs a line that is reproducible: it is kept with the run as well. */
 function note({ run, history }: Loop, line: string): void {
   run.context.log(line);
   history?.append(line);
@@ -321,7 +328,7 @@ function note({ run, history }: Loop, line: string): void {
 /** The last row measures the final weights, after `step` steps; statistics are those since the row before it. */
 async function finish(loop: Loop, step: number): Promise<void> {
   const { training, schedule, row } = loop;
-  // A longer run goes on from here, and its next row must not miss what this one now reports.
+  // The state is copied first: a longer run resumes here, and its next row must include the sums that this row reports.
   const state = stateOf(loop);
   const head = { step, 'progress/batch': step, 'progress/done_frac': 1 };
   const evaluation = schedule.evalEvery > 0 ? await evaluate(loop, step) : {};

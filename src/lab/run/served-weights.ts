@@ -1,7 +1,7 @@
-/** Where `memrl serve` keeps weights, and by which paths they are named: `tinker://MODEL/weights/NAME`. */
+/** Directories in which `memrl serve` keeps weights, and the paths that name them: `tinker://MODEL/weights/NAME`. */
 import { join } from 'node:path';
 
-/** Its `dir`, unless it is told another. */
+/** Default of its `dir`. */
 export const serveDirectory = 'runs/serve';
 
 export const weightKinds = ['weights', 'sampler_weights'] as const;
@@ -22,12 +22,12 @@ export function isModelId(text: string): boolean {
   return modelId.test(text);
 }
 
-/** The folder of the weights that are saved below its `dir`. */
+/** The folder of saved weights below its `dir`. */
 export function servedHome(dir: string): string {
   return join(dir, 'checkpoints');
 }
 
-/** The directory of weights below `home`; null: this is no path of weights. No path leads out of `home`. */
+/** The directory of weights below `home`; null when the path does not name weights. No path leads out of `home`. */
 export function servedWeights(path: string, home: string): string | null {
   const [, model = '', kind = '', name = ''] = /^tinker:\/\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
   const isKind = (weightKinds as readonly string[]).includes(kind);
@@ -35,7 +35,7 @@ export function servedWeights(path: string, home: string): string | null {
   return join(home, folderOf(model), kind, name);
 }
 
-/** Some file systems refuse colons in names. */
+/** The name is encoded, because some file systems refuse colons. */
 export function folderOf(model: string): string {
   return model.replaceAll(':', '+');
 }

@@ -1,12 +1,12 @@
 import type { Row } from './metrics-file.js';
 
-/** Does a part of a step's work, and counts its time under a name: `time/<part>`. */
+/** Runs a part of a step's work, and counts its time under a name: `time/<part>`. */
 export type CountTime = <T>(part: string, work: () => Promise<T>) => Promise<T>;
 
-/** How often a part was done since the last row, and for how long; milliseconds. */
+/** Number and durations of a part since the last row; milliseconds. */
 type Spent = { count: number; total: number; longest: number };
 
-/** How long the steps since the last row took. Times differ from run to run, so they are kept apart from what is measured. */
+/** Durations of the steps since the last row. Times differ from run to run, so they are kept apart from the metrics. */
 export class StepTimes {
   readonly #now: () => number;
   #since: number;
@@ -19,7 +19,7 @@ export class StepTimes {
     this.#since = now();
   }
 
-  /** `train` is the whole of a step; what is counted during it is part of it. */
+  /** `train` is the whole of a step; parts that are counted during it are included in it. */
   readonly count: CountTime = async (part, work) => {
     const start = this.#now();
     const result = await work();
@@ -31,15 +31,16 @@ export class StepTimes {
     return result;
   };
 
-  /** Things that were done side by side. @param milliseconds How long each of them took. */
+  /** Adds parts that ran side by side. @param milliseconds Duration of each. */
   spread(part: string, milliseconds: readonly number[]): void {
     this.#lasted.set(part, [...(this.#lasted.get(part) ?? []), ...milliseconds]);
   }
 
   /**
-   * Seconds by the names of tinker-cookbook, and begins anew. `time/total` is that of a step, with all that lies between steps. A part
-   * that steps have once at most is `time/<part>`, its mean; one that they have several times is `:total` and `:count` of a step, and
-   * `:mean` and `:max` of one time. What was done side by side has `_max`, `_min` and `_mean`.
+   * Returns the times in seconds by the names of tinker-cookbook, and resets them. `time/total` is that of a step,
+   * including all that lies between steps. A part that occurs at most once a step is `time/<part>`, its mean; one that
+   * occurs several times has `:total` and `:count` per step, and `:mean` and `:max` of one occurrence. Parts that ran
+   * side by side have `_max`, `_min` and `_mean`.
    */
   row(): Row {
     const total = this.#now() - this.#since;

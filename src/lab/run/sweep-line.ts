@@ -1,4 +1,6 @@
-/** `memrl sweep`: a line of small-rl's sweep.py as one of `memrl-tui grid`, which plans its runs, starts and shows them. */
+/**
+ * `memrl sweep`: translates a line of small-rl's sweep.py to `memrl-tui grid`, which plans, starts and shows its runs.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, realpathSync } from 'node:fs';
@@ -13,7 +15,7 @@ export const sweepUsage =
 const options = ['reward', 'grid', 'fixed', 'per_gpu', 'dry_run'] as const;
 type Option = (typeof options)[number];
 
-/** The words for `memrl-tui`. @throws UserError for a word that the line cannot have. */
+/** The words for `memrl-tui`. @throws UserError for a word that cannot be translated. */
 export function gridWords(argv: readonly string[]): string[] {
   const said = wordsOf(argv);
   const { reward = [], grid = [], fixed = [], per_gpu: perGpu, dry_run: dryRun } = said;
@@ -44,7 +46,7 @@ function unknown(word: string): UserError {
   return new UserError(`memrl sweep does not know \`${word}\`; it has ${known}.`, `Type for example: ${example}`);
 }
 
-/** Gives this terminal to `memrl-tui` until it ends. @returns its exit code. */
+/** Runs `memrl-tui` in this terminal until it ends. @returns its exit code. */
 export async function startManager(
   words: readonly string[],
   { argv, env }: Pick<OwnProcess, 'argv' | 'env'>,

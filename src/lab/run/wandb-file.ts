@@ -7,14 +7,14 @@ import type { Row } from './metrics-file.js';
 import { message, text, whole } from './protobuf-writer.js';
 import { makeMissing } from './make-directory.js';
 
-/** What W&B is told of a run. `name`: as it is shown there; null: the name of its directory. */
+/** Settings of a run for W&B. `name`: display name there; null: the name of its directory. */
 export type WandbRun = {
   readonly project: string;
   readonly name: string | null;
   readonly config: Readonly<Record<string, unknown>>;
 };
 
-/** As the settings of a run say it; null: it is not to be told. */
+/** The W&B settings in a run's keys; null when it does not log to W&B. */
 export function wandbRun(
   config: Readonly<Record<string, unknown>> & {
     readonly wandb_project: string | null;
@@ -25,17 +25,17 @@ export function wandbRun(
   return project === null ? null : { project, name, config };
 }
 
-/** Takes rows, and at last the exit code. */
+/** A W&B file: rows, and at last the exit code. */
 type WandbFile = {
-  /** @param sample What the policy wrote last, as HTML. */
+  /** @param sample The policy's last sample, as HTML. */
   readonly append: (row: Row & { readonly step: number }, sample?: string | null) => void;
   readonly end: (exitCode: number) => void;
 };
 
 /**
- * A file of this attempt that W&B's client sends off: `wandb/offline-run-<time>-<id>/run-<id>.wandb`, as it writes them itself when it is
- * offline (0.31.0). Nothing is sent from here: `wandb sync wandb/offline-run-*` does. All attempts at a run have one id, and the
- * later ones say that they continue it; the client sends them in their order.
+ * A file of this attempt for W&B's client: `wandb/offline-run-<time>-<id>/run-<id>.wandb`, as the client writes it
+ * when offline (0.31.0). Nothing is sent from here: `wandb sync wandb/offline-run-*` does that. All attempts at a run
+ * have one id, and later ones are marked as its continuation; the client sends them in their order.
  *
  * @param time Unix ms.
  */
@@ -63,7 +63,7 @@ export function openWandb(directory: string, run: WandbRun, time: () => number):
   };
 }
 
-/** Numbers of the fields of W&B's messages Record, RunRecord and so on (`wandb_internal.proto`). */
+/** Field numbers of W&B's messages Record, RunRecord and so on (`wandb_internal.proto`). */
 const record = { num: 1, history: 2, summary: 3, run: 17, exit: 18, header: 21, info: 200 };
 const header = { version: 1 };
 const streamId = 1;
@@ -89,17 +89,20 @@ function runFields(
   ];
 }
 
-/** @param named The field of the key. */
+/** @param named Field number of the key. */
 function entry(named: number, key: string, json: string): Uint8Array {
   return message(item.item, [text(named, key), text(item.json, json)]);
 }
 
-/** What is no number is NaN there. */
+/** Numbers that are not finite are NaN there. */
 function jsonOf(value: number | null): string {
   return value === null || !Number.isFinite(value) ? 'NaN' : JSON.stringify(value);
 }
 
-/** A new file, in a folder of its own as each start of a run has; of the run whose files lie there already, if any do. */
+/**
+ * A new file, in a folder of its own as each start of a run has; with the id of the files there already, if there are
+ * any.
+ */
 function freshFile(home: string, time: number): { id: string; path: string; isFirst: boolean } {
   const known = existsSync(home)
     ? readdirSync(home).flatMap((name) => /^offline-run-\d+_\d+-(\w+)$/.exec(name) ?? [])
@@ -113,13 +116,13 @@ function freshFile(home: string, time: number): { id: string; path: string; isFi
   }
 }
 
-/** Eight letters and digits, as W&B's own. */
+/** Eight letters and digits, as in W&B's own ids. */
 function newId(): string {
   const letters = 'abcdefghijklmnopqrstuvwxyz0123456789';
   return [...randomBytes(8)].map((byte) => letters[byte % letters.length]).join('');
 }
 
-/** `20261121_075322`, UTC: folders sort by time, whatever the clocks of places are set to. */
+/** `20261121_075322`, in UTC: folders sort by time, whatever the time zone of a machine. */
 function timeText(time: number): string {
   return new Date(time).toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '_');
 }
@@ -127,10 +130,13 @@ function timeText(time: number): string {
 const BLOCK = 32_768;
 const HEAD = 7;
 const kind = { full: 1, first: 2, middle: 3, last: 4 };
-/** `:W&B`, a magic number, version 0. It counts as a part of the first block. */
+/** `:W&B`, a magic number, version 0. The head counts as a part of the first block. */
 const fileHead = Buffer.from([0x3a, 0x57, 0x26, 0x42, 0xe1, 0xbe, 0]);
 
-/** A log of LevelDB's kind: records in pieces that do not cross blocks of 32 KB. Checksums are CRC-32, though LevelDB has another. */
+/**
+ * A log in LevelDB's format: records in pieces that do not cross blocks of 32 KB. Checksums are CRC-32, unlike
+ * LevelDB's.
+ */
 function recordLog(path: string): (data: Buffer) => void {
   appendFileSync(path, fileHead);
   let size = fileHead.length;
@@ -141,7 +147,7 @@ function recordLog(path: string): (data: Buffer) => void {
   };
 }
 
-/** @param from Where it will stand in the file. */
+/** @param from Its offset in the file. */
 function inPieces(data: Buffer, from: number): Buffer {
   const pieces: Buffer[] = [];
   let [at, size] = [0, from];

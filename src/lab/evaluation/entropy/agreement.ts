@@ -1,12 +1,15 @@
-/** How often predictions of a change of the entropy were right over repetitions, whose truth was measured on other answers. */
+/**
+ * How often predictions of a change of the entropy were right over repetitions, with the true change measured on other
+ * answers.
+ */
 import { shortNumber } from '../../../text/numbers.js';
 import { total } from '../../probes/entropy-estimates.js';
 import type { Experiment } from './experiment.js';
 
-/** Two-sided, 95 %, in standard errors. */
+/** The two-sided 95 % quantile, in standard errors. */
 const mostApart = 1.96;
 
-/** None where prediction and truth are of the same answers. */
+/** Empty when prediction and truth are of the same answers. */
 export function agreementLines(results: readonly Experiment[]): string[] {
   const found = results.flatMap(({ true: { entries } }) => entries.flatMap(({ z }) => z ?? []));
   if (found.length === 0) return [];
@@ -41,7 +44,7 @@ function ruleLines(results: readonly Experiment[]): string[] {
   });
 }
 
-/** With the 95 % interval of Fisher's transformation; nothing of fewer than four pairs. */
+/** The correlation with the 95 % interval of Fisher's transformation; empty for fewer than four pairs. */
 function correlationText(x: readonly number[], y: readonly number[]): string {
   if (x.length < 4) return '';
   const [meanX, meanY] = [total(x) / x.length, total(y) / y.length];

@@ -1,4 +1,4 @@
-/** The batches: answers of the policy on which its entropy is measured, and answers that a step is made from. */
+/** The batches: answers of the policy on which its entropy is measured, and answers for the step. */
 import type { Engine } from '../../engine/engine.js';
 import type { Environment } from '../../environments/environment.js';
 import type { ScoredSequence } from '../../probes/entropy-estimates.js';
@@ -10,10 +10,13 @@ import { rollOut, type Rollout } from '../../rollouts/rollouts.js';
 import type { EngineService } from '../../service/engine-service.js';
 import type { EntropyConfig } from './keys.js';
 
-/** `service` writes; `exact` scores the same weights. */
+/** `service` samples; `exact` scores with the same weights. */
 export type Policy = { readonly service: EngineService; readonly exact: Engine; readonly environment: Environment };
 
-/** Tasks of a batch and their answers. Other names are other tasks, where the environment has no end of them. */
+/**
+ * Tasks of a batch and their answers. Batches of different names have different tasks when the number of tasks is
+ * unlimited.
+ */
 async function played(
   { service, environment }: Policy,
   config: EntropyConfig,
@@ -28,10 +31,10 @@ async function played(
   return rollOut({ service, environment }, tasks, { copies, sampling, streams: 'own' }, rng(seed, `${name}/sampling`));
 }
 
-/** Answers and their scores, by the policy that gave them. */
+/** Answers, with their scores under the policy that sampled them. */
 export type Scored = { readonly batch: Batch; readonly scores: readonly ScoredSequence[] };
 
-/** Answers to a prompt each. @param name Batches of different names are independent. */
+/** One answer to each prompt. @param name Batches of different names are independent. */
 export async function scoredBatch(
   policy: Policy,
   config: EntropyConfig,

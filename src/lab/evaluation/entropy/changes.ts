@@ -1,4 +1,4 @@
-/** The change of the entropy in truth: by importance sampling of answers at moved weights. */
+/** The true change of the entropy: by importance sampling of answers at moved weights. */
 import type { Engine, Floats } from '../../engine/engine.js';
 import { controlled, entropyControls } from '../../probes/control-variates.js';
 import { entropySlope } from '../../probes/entropy-derivative.js';
@@ -29,18 +29,19 @@ async function changeAt(
   return entropyChange(reweighted, { per: config.per, clip: config.clip_c });
 }
 
-/** A prediction from other answers: what it says and its standard error, per unit of learning rate. */
+/** A prediction from other answers: its value and its standard error, per unit of learning rate. */
 type Predicted = Readonly<
   Record<'delta_h_per_lr' | 'standard_error' | 'without_denominator' | 'without_denominator_error', number>
 >;
 
 /**
- * The truth at each learning rate. `first_order`: the derivative of this very estimate, so that what is not 1 of `ratio` is of higher order, or
- * rounding. `delta_h_adjusted`: with the first order's noise taken out, the prediction that is made of the same estimate being replaced by the
- * one with centred credits, which has the same mean. `delta_h_controlled`: with less noise by control variates, which know nothing of the
- * prediction. `z`: prediction and truth are so many of their errors apart, where they come from different answers.
+ * The truth at each learning rate. `first_order`: the derivative of this very estimate, so that the difference of
+ * `ratio` from 1 is of higher order, or rounding. `delta_h_adjusted`: with the noise of the first order removed: the
+ * first-order estimate from the same answers is replaced by the one with centred credits, which has the same mean.
+ * `delta_h_controlled`: with less noise by control variates, which do not depend on the prediction. `z`: distance of
+ * prediction and truth in standard errors, when they come from different answers.
  *
- * @param prediction Null: it is made of the same answers, so their errors are not independent.
+ * @param prediction Null when it is from the same answers: their errors are then not independent.
  */
 export async function changes(
   engine: Engine,

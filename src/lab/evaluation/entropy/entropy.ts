@@ -1,4 +1,7 @@
-/** `memrl entropy`: what a gradient step does to the entropy of a policy, as predicted to first order and in truth. */
+/**
+ * `memrl entropy`: the effect of a gradient step on the entropy of a policy, as predicted to first order and as
+ * measured.
+ */
 import { join } from 'node:path';
 import { fitPowerLaw } from '../../../analysis/scaling.js';
 import { mean } from '../../../analysis/statistics.js';
@@ -26,13 +29,16 @@ function noMoments(size: number): OptimizerState {
 
 type Entry = Experiment['true']['entries'][number];
 
-/** `fit`: of |ΔH| against η, a power law; null: fewer than two learning rates moved the entropy. */
+/** `fit`: a power law of |ΔH| over η; null when fewer than two learning rates changed the entropy. */
 export type EntropyResult = Experiment & {
   readonly fit: { readonly slope: number; readonly r2: number } | null;
   readonly warnings: readonly string[];
 };
 
-/** Writes `run_NN/plan.json` and `results.json` for each repetition, and a row of metrics. @returns the signal that ended it, if one did. */
+/**
+ * Writes `run_NN/plan.json` and `results.json` for each repetition, and a row of metrics.
+ * @returns the signal that interrupted it, if one did.
+ */
 export async function entropy(
   config: EntropyConfig,
   directory: string,
@@ -84,7 +90,7 @@ function fitOf(measured: Experiment) {
 
 const noSlope = 'no slope: the entropy has to move at two different learning rates for one; give more of them to eta';
 
-/** Changes of entropy that are nearer to 0 than rounding is, relative to the entropy. */
+/** Changes of entropy below these, relative to the entropy, are rounding. */
 const floor = { double: 1e-12, single: 1e-6 };
 
 function warningsOf(
@@ -143,7 +149,8 @@ function summaryText({ base_entropy: { raoBlackwell }, approx, fit }: EntropyRes
 }
 
 /**
- * For people: a table of the learning rates, as means over the repetitions, and how often predictions were right within their errors.
+ * The result as lines: a table of the learning rates, as means over the repetitions, and how often predictions were
+ * right within their errors.
  *
  * @param width In columns.
  */

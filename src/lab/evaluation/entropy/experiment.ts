@@ -1,8 +1,8 @@
 /**
- * One step of policy gradient from a batch U, and what it does to the entropy of the policy: as predicted to first order from a batch E, and in
- * truth, by importance sampling of a batch T at each learning rate. U and E differ, as one batch that gives both the step and the entropy has
- * a bias; E and T differ where the prediction is to be judged by its stated error. Where the noise scale is taken by two sizes, a batch V gives
- * these.
+ * One step of policy gradient from a batch U, and its effect on the entropy of the policy: as predicted to first order
+ * from a batch E, and as measured, by importance sampling of a batch T at each learning rate. U and E differ, as one
+ * batch for both the step and the entropy has a bias; E and T differ when the prediction is to be tested against its
+ * stated error. A batch V is for the noise scale by two sizes.
  */
 import { entropyEstimates } from '../../probes/entropy-estimates.js';
 import { scoredBatch, updateBatch, type Policy } from './batches.js';

@@ -1,4 +1,4 @@
-/** What the batch U alone says: the covariance rule, the U-statistic and the Fisher kernel. */
+/** Estimates from the batch U alone: the covariance rule, the U-statistic and the Fisher kernel. */
 import type { Engine, Floats } from '../../engine/engine.js';
 import { total } from '../../probes/entropy-estimates.js';
 import { cosineSummary, fisherKernel, influence, strongest } from '../../probes/fisher-kernel.js';
@@ -11,8 +11,9 @@ import type { EntropyConfig } from './keys.js';
 import { constant, type Update } from './update.js';
 
 /**
- * The rule of Cui et al. 2025 (arXiv 2505.22617) for a table of logits: ΔH ≈ −η Cov(log π, π·A) of tokens under the policy, by its
- * estimate over the tokens that were said; and the same of whole answers, −Cov(S, A). Only signs and proportions can be compared.
+ * The rule of Cui et al. 2025 (arXiv 2505.22617) for a table of logits: ΔH ≈ −η Cov(log π, π·A) of tokens under the
+ * policy, estimated over the generated tokens; and the same of whole answers, −Cov(S, A). Only signs and proportions
+ * can be compared.
  */
 export function covarianceRule({ scores_PG, advantages_PG }: UpdateBatch) {
   const sequences = scores_PG.flat();
@@ -39,7 +40,7 @@ function covariance(x: readonly number[], y: readonly number[]): number {
   return x.reduce((sum, each, at) => sum + (each - meanX) * (y[at]! - meanY), 0) / (x.length - 1);
 }
 
-/** δH₁/η of whole answers from U alone, over pairs of different prompts; of the gradient's part of the step. */
+/** δH₁/η of whole answers from U alone, over pairs of different prompts; for the gradient's part of the step. */
 export async function oneBatch(engine: Engine, U: UpdateBatch, update: Update, { temperature, G }: EntropyConfig) {
   const X: Floats[] = [];
   for (const [p, row] of U.scores_PG.entries()) {
@@ -53,8 +54,9 @@ export async function oneBatch(engine: Engine, U: UpdateBatch, update: Update, {
 }
 
 /**
- * The kernel of the first answers of U, preconditioned as the step is. `delta_h_per_lr`: what the part of each of them in the step changes the
- * entropy by, to first order. @param step.slope ∇H.
+ * The kernel of the first answers of U, preconditioned as the step is. `delta_h_per_lr`: first-order change of the
+ * entropy by each answer's part of the step.
+ * @param step.slope ∇H.
  */
 export async function kernelOf(
   engine: Engine,
@@ -84,7 +86,7 @@ export async function kernelOf(
   return {
     preconditioner: config.update === 'adam' ? '1/(√û + ε)' : '1',
     ...{ kernel, prompts, cosines: cosineSummary(kernel, prompts), influence: moved, delta_h_per_lr: changes },
-    /** Answers whose log-probability the step changes most, the first one most. */
+    /** Answers whose log-probability the step changes most, in descending order. */
     strongest: strongest(moved, 10),
     ...(sketch !== null && {
       standard_errors: kept.map((a) => kept.map((b) => sketchedProduct(a, b).standardError)),

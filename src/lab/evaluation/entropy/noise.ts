@@ -7,10 +7,10 @@ import { dot } from '../../probes/vectors.js';
 import type { UpdateBatch } from './batches.js';
 
 /**
- * From microbatches of one prompt of U; and `two_sizes`, of prompts that were drawn for that alone: the first half by themselves, and the mean
- * of the second.
+ * The noise scale from microbatches of one prompt of U; and `two_sizes`, from separately drawn prompts: the first half
+ * one by one, and the mean of the second half.
  *
- * @param drawn Gradients of these other prompts; null: there are none.
+ * @param drawn Gradients of these other prompts; null when there are none.
  */
 export function noiseOf(
   gradients: readonly Floats[],

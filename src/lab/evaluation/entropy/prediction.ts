@@ -1,4 +1,4 @@
-/** The change of the entropy to first order, from the batch E, with what is of second order in it. */
+/** The first-order change of the entropy, from the batch E, with its second-order term. */
 import type { Engine, Floats } from '../../engine/engine.js';
 import { controlled, entropyControls } from '../../probes/control-variates.js';
 import { entropyCurvature } from '../../probes/entropy-curvature.js';
@@ -10,13 +10,16 @@ import type { Scored } from './batches.js';
 import type { EntropyConfig } from './keys.js';
 import type { Update } from './update.js';
 
-/** With the derivatives of the scores along the step. */
+/** Scored answers with the derivatives of the scores along the step. */
 export type Sloped = Scored & { readonly slopes: readonly ScoredSequence[] };
 
-/** Length of the difference of weights by which derivatives along a direction are taken, either way. */
+/** Distance along a direction, either way, of the finite differences for first derivatives. */
 const nudge = { double: 1e-4, single: 1e-2 };
 
-/** The same for second derivatives. A longer one would leave the range in which the entropy is a parabola: a step of Adam is some 300 long per unit of η. */
+/**
+ * Distance of the finite differences for second derivatives. A longer one would leave the range in which the entropy
+ * is a parabola: a step of Adam is some 300 long per unit of η.
+ */
 const bend = { double: 1e-2, single: 5e-2 };
 
 export async function sloped(engine: Engine, scored: Scored, direction: Floats, config: EntropyConfig) {
@@ -72,7 +75,7 @@ export async function predicted(engine: Engine, E: Sloped, update: Update, confi
       correlations: lessNoise.correlations,
     },
     quadratic: { vhvv: curvature.value, standard_error: curvature.standardError },
-    /** The step at which the second order equals the first, 2|∇H·v| / |v⊤∇²H v|. */
+    /** The step at which the second-order term equals the first, 2|∇H·v| / |v⊤∇²H v|. */
     eta_star: (2 * Math.abs(value)) / Math.abs(curvature.value),
     num_sequences: scores.length,
     num_tokens: total(scores.map(({ logprobs }) => logprobs.length)),
@@ -80,7 +83,7 @@ export async function predicted(engine: Engine, E: Sloped, update: Update, confi
   return { approx, slope: ofEntropy };
 }
 
-/** Scores at weights ± length · direction, which is so far away. */
+/** Scores at weights ± length · direction; `distance` is the length of that difference. */
 async function scoredAlong(
   engine: Engine,
   { batch }: Scored,

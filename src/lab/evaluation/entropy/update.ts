@@ -1,4 +1,4 @@
-/** The step, and the gradients that it is made from. */
+/** The step, and the gradients it is made from. */
 import type { Engine, Floats } from '../../engine/engine.js';
 import { decayingWeights } from '../../engine/double-precision.js';
 import type { ScoredSequence } from '../../probes/entropy-estimates.js';
@@ -21,7 +21,7 @@ export async function updateOf(engine: Engine, U: UpdateBatch, config: EntropyCo
   return { ...adamUpdate({ gradient, weights, state }, options, decayingWeights(engine)), gradient, groupGradients };
 }
 
-/** Of the loss, one a prompt; their mean is the gradient of the batch. */
+/** Gradients of the loss, one a prompt; their mean is the gradient of the batch. */
 export async function groupGradientsOf(engine: Engine, U: UpdateBatch, { temperature }: EntropyConfig) {
   const gradients: Floats[] = [];
   for await (const gradient of promptGradients(engine, U, temperature)) gradients.push(gradient);

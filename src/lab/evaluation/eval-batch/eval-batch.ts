@@ -1,4 +1,4 @@
-/** `memrl eval-batch`: what the checkpoints of a run answer to the same tasks, in one table. */
+/** `memrl eval-batch`: answers of a run's checkpoints to the same tasks, in one table. */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -39,10 +39,10 @@ const StoredRun = z.looseObject({
 });
 type Stored = z.infer<typeof StoredRun>;
 
-/** A state of the weights: training steps done, and where it lies. */
+/** A state of the weights: training steps done, and its directory. */
 type Subject = { readonly step: number; readonly path: string };
 
-/** @returns the directory of the results and the means of each step that is in them; or the signal that ended it. */
+/** @returns the directory of the results and the means of each step in them; or the signal that interrupted it. */
 export async function evalBatch(
   config: EvalBatchConfig,
   context: ProcessContext,
@@ -72,10 +72,10 @@ export async function evalBatch(
   return { root, rows };
 }
 
-/** How checkpoints are evaluated. */
+/** Options of the evaluation. */
 type Asked = ReturnType<typeof askedOf>;
 
-/** @throws UserError when neither the command nor the run says what is played. */
+/** @throws UserError when neither the command nor the run names an environment. */
 function askedOf(config: EvalBatchConfig, stored: Stored) {
   const environment = config.environment ?? stored.environment;
   const maxTokens = config.max_new_tokens ?? stored.max_new_tokens ?? stored.max_tokens;
@@ -102,7 +102,7 @@ function folderOf({ environment, temperature, top_p: p, num_return_sequences: co
   return join(moduleName(environment), `temp${temperature}_p${p}_r${count}`);
 }
 
-/** Of each step that is asked for its last checkpoint. @throws UserError when there is none. */
+/** The last checkpoint of each step requested. @throws UserError when there is none. */
 function subjectsOf(run: string, { steps, base }: EvalBatchConfig, stored: Stored): Subject[] {
   const found = checkpointsOf(run);
   const first = stored.load_checkpoint_path ?? directoryIn(stored.model_name ?? '');
@@ -116,7 +116,7 @@ function subjectsOf(run: string, { steps, base }: EvalBatchConfig, stored: Store
   return wanted.map((step) => ({ step, path: found.get(step)! }));
 }
 
-/** Where they lie, by their step. */
+/** Directories of the checkpoints, by their step. */
 function checkpointsOf(run: string): Map<number, string> {
   const found = new Map<number, string>();
   for (const row of checkpointRows(run)) {
@@ -130,7 +130,10 @@ function noCheckpoint(run: string, which: string, fix: string): UserError {
   return new UserError(`The run in ${run} has no checkpoint${which}.`, fix);
 }
 
-/** Of the weights; null where they are in several files. A run that was continued from an earlier step has others. */
+/**
+ * Digest of the weights; null when they are in several files. A run that was resumed from an earlier step has other
+ * weights at the same step.
+ */
 function digestOf(path: string): string | null {
   const weights = join(path, 'model.safetensors');
   return existsSync(weights) ? createHash('sha256').update(readFileSync(weights)).digest('hex') : null;
@@ -158,7 +161,7 @@ async function evaluated({ step, path }: Subject, asked: Asked, opening: Opening
   };
 }
 
-/** @throws UserError for a share of tasks without end, or of more than all. */
+/** @throws UserError for a share of unlimited tasks, or of more than all. */
 function promptsOf({ num_prompts: count, subset_frac: share }: Asked, { name, size }: Environment): number {
   if (share === undefined) return Math.min(count, size);
   if (size !== Infinity && share <= 1) return Math.max(1, Math.round(share * size));
@@ -171,7 +174,10 @@ const promptsAtOnce = 32;
 
 type PlayedPrompt = { readonly row: Readonly<Record<string, number>>; readonly record: object };
 
-/** Each prompt draws from a stream of its own: the same one for every checkpoint, with whatever prompts it is played. */
+/**
+ * Each prompt draws from a stream of its own, which is the same for every checkpoint and does not depend on the other
+ * prompts.
+ */
 async function playedPrompts(
   player: { readonly service: EngineService; readonly environment: Environment },
   indices: readonly number[],
@@ -205,7 +211,7 @@ async function playedPrompts(
   });
 }
 
-/** By the measurements of the environment where it makes them: `correct`, and `tag_correct` or `format`. */
+/** Uses the environment's measurements if there are any: `correct`, and `tag_correct` or `format`. */
 function judged(rollout: Rollout, { tokenizer }: Environment) {
   const { turns, rewards, tokens } = rollout;
   const metrics = rewards.at(-1)!.metrics ?? {};
@@ -220,7 +226,7 @@ function judged(rollout: Rollout, { tokenizer }: Environment) {
 
 const shownColumns = ['tag_ok_ave', 'pass@1', 'pass@1_unbiased', 'pass@8_unbiased', 'len_mean', 'ent_mean'];
 
-/** A table for people: the means of each step. */
+/** The means of each step as a table. */
 export function evalBatchLines(rows: readonly Row[], width: number): string[] {
   const right = columnsOf(rows)('right');
   const number = (name: string) => (row: Row) => (typeof row[name] === 'number' ? shortNumber(row[name]) : '');

@@ -2,7 +2,7 @@ import { key, type Config } from '../../config/key.js';
 import { runKeys } from '../../config/run-keys.js';
 import { bool, float, int, ints, orNone, text } from '../../config/value-type.js';
 
-/** `memrl eval-batch`. Names are those of RL_Practice's eval_batch; what is None is as the run was trained. */
+/** Keys of `memrl eval-batch`, named as in RL_Practice's eval_batch; None takes the setting of the run. */
 export const evalBatchKeys = {
   path: { ...key(orNone(text), null, 'directory of the run. The first argument'), alias: 'training_run' },
   steps: key(orNone(ints(0)), null, 'steps whose checkpoints are evaluated; 0 is the model before training. None: all'),

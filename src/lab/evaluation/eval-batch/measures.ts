@@ -1,4 +1,7 @@
-/** What is measured of the answers to one prompt: the columns of RL_Practice's evaluation, and pass@k without bias beside that of the first k. */
+/**
+ * Measures of the answers to one prompt: the columns of RL_Practice's evaluation, and the unbiased pass@k beside that
+ * of the first k.
+ */
 import { mean, quantile } from '../../../analysis/statistics.js';
 import type { ScoredSequence } from '../../probes/entropy-estimates.js';
 
@@ -8,10 +11,11 @@ type Judged = { readonly isCorrect: boolean; readonly isFormed: boolean; readonl
 const passKs = [1, 2, 4, 8] as const;
 
 /**
- * A row of `metrics.csv`, without its prompt. Entropies and surprisals are in nats, over all tokens of all answers, of the distribution that
- * they were drawn from before `top_p`.
+ * A row of `metrics.csv`, without its prompt. Entropies and surprisals are in nats, over all tokens of all answers, of
+ * the distribution they were drawn from before `top_p`.
  *
- * @param scores Of each answer. @returns columns of pass@k only where there are k answers.
+ * @param scores One entry per answer.
+ * @returns columns of pass@k only when there are k answers.
  */
 export function measuresOf(
   answers: readonly Judged[],
@@ -51,7 +55,7 @@ function named(known: readonly number[], of: (k: number) => readonly [string, nu
   return Object.fromEntries(known.map(of));
 }
 
-/** Values that are not finite are left out; NaN of none. */
+/** Values that are not finite are left out; NaN when none is left. */
 function spreadOf(name: string, values: readonly number[]): Record<string, number> {
   const finite = values.filter(Number.isFinite).sort((a, b) => a - b);
   const isEmpty = finite.length === 0;
@@ -63,7 +67,7 @@ function spreadOf(name: string, values: readonly number[]): Record<string, numbe
   };
 }
 
-/** Of the population. */
+/** The standard deviation of a population. */
 function spread(values: readonly number[]): number {
   const centre = mean(values)!;
   return Math.sqrt(mean(values.map((value) => (value - centre) ** 2))!);

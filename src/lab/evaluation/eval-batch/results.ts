@@ -3,12 +3,12 @@
  *
  *   step_000010/records.jsonl.gz     a line for each prompt: answers, log-probabilities, entropies
  *   step_000010/metrics.csv          a row for each prompt
- *   step_000010/run_meta.json        what was evaluated, how, and the means
+ *   step_000010/run_meta.json        the subject, the settings and the means
  *   consolidated_metrics.csv         all rows of all steps, with the step as a whole number
  *   metrics.jsonl                    the means of each step
  *
- * Several processes may each evaluate some of the steps: a step appears whole or not at all, and whoever has finished one puts
- * the steps that are there together.
+ * Several processes may each evaluate some of the steps: a step appears whole or not at all, and every process that
+ * has finished one consolidates the steps that are there.
  */
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ import { readJson } from '../../run/read-json.js';
 const files = { records: 'records.jsonl.gz', metrics: 'metrics.csv', meta: 'run_meta.json' } as const;
 export const consolidatedFile = 'consolidated_metrics.csv';
 
-/** `subject`: what was evaluated and how; an evaluation of another one is no longer it. */
+/** `subject`: the model and the settings; results of another subject are replaced. */
 export type Evaluated = {
   readonly step: number;
   readonly subject: Readonly<Record<string, unknown>>;
@@ -41,13 +41,13 @@ const Meta = z.looseObject({
 
 const nameOf = (step: number) => `step_${String(step).padStart(6, '0')}`;
 
-/** Whether there is an evaluation of this very subject. */
+/** Whether there is an evaluation of the same subject. */
 export function isEvaluated(root: string, step: number, subject: Evaluated['subject']): boolean {
   const meta = Meta.safeParse(readJson(join(root, nameOf(step), files.meta)));
   return meta.success && JSON.stringify(meta.data.subject) === JSON.stringify(subject);
 }
 
-/** Writes the files of a step and puts them where they belong in one move; what was there of it is replaced. */
+/** Writes the files of a step and moves them into place at once, over earlier ones. */
 export function keepEvaluation(root: string, { step, subject, records, rows, means }: Evaluated): void {
   const target = join(root, nameOf(step));
   const draft = `${target}.new`;
@@ -62,7 +62,10 @@ export function keepEvaluation(root: string, { step, subject, records, rows, mea
   renameSync(draft, target);
 }
 
-/** Puts together what is there, until no other process has finished a step meanwhile. @returns the means of each step, in order. */
+/**
+ * Consolidates the finished steps, again if another process has finished a step meanwhile.
+ * @returns the means of each step, in order.
+ */
 export function consolidate(root: string): Row[] {
   for (;;) {
     const steps = evaluatedSteps(root);
@@ -84,7 +87,7 @@ function evaluatedSteps(root: string): Step[] {
   return found.sort((a, b) => a.step - b.step);
 }
 
-/** Steps may lack columns that others have: those of fewer answers have fewer pass@k. */
+/** Steps may lack columns that others have: fewer answers have fewer pass@k. */
 function consolidatedText(root: string, steps: readonly Step[]): string {
   const tables = steps.map(({ name, step }) => {
     const [head, ...lines] = readFileSync(join(root, name, files.metrics), 'utf8')
@@ -100,7 +103,7 @@ function consolidatedText(root: string, steps: readonly Step[]): string {
   return [['step', 'eval_dir', ...columns], ...lines].map((line) => `${csvLine(line)}\n`).join('');
 }
 
-/** In one move, by way of a draft that no other process writes. */
+/** Replaces a file by a rename, from a draft that no other process writes. */
 function replace(path: string, content: string): void {
   const draft = `${path}.${randomUUID()}.new`;
   writeFileSync(draft, content);

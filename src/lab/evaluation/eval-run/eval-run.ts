@@ -37,10 +37,10 @@ type EvalConfig = Config<typeof evalRunKeys>;
 const reportFile = 'eval_run.json';
 
 /**
- * Measures a trained model: what it earns, whether it hacks, whether it has collapsed, in each mode of its adapters.
+ * Measures a trained model in each mode of its adapters: its reward, whether it hacks, whether it has collapsed.
  *
- * @returns the signal that came instead, if one did.
- * @throws UserError for a path or settings that it cannot do this with.
+ * @returns the signal that interrupted it, if one did.
+ * @throws UserError for a path or settings that cannot be evaluated.
  */
 export async function evalRun(config: EvalConfig, context: ProcessContext): Promise<EvalRunReport | StopSignal> {
   if (config.path === null) {
@@ -74,7 +74,7 @@ export async function evalRun(config: EvalConfig, context: ProcessContext): Prom
   }
 }
 
-/** Says so where alpha is small-rl's default, as neither the checkpoint nor the command says it. */
+/** Logs a note when alpha is small-rl's default, since neither the checkpoint nor the command gives it. */
 function noteAlpha(said: EvalConfig, directory: string, { log }: ProcessContext): void {
   const isSaid = said.lora_alpha !== null || alphaIn(said.lora_config) !== null;
   if (isSaid || isOwn(directory) || !isHuggingFace(directory) || !isDual(directory) || storedAlpha(directory) !== null)
@@ -82,7 +82,7 @@ function noteAlpha(said: EvalConfig, directory: string, { log }: ProcessContext)
   log(`lora_alpha=${standardAlpha}, stride 1: the checkpoint does not say its alpha, and this is its system's default`);
 }
 
-/** Writes the report's file, and its row where somebody keeps one. @returns the path of the file. */
+/** Writes the report's file, and a row of metrics if requested. @returns the path of the file. */
 export function keepReport(
   config: EvalConfig,
   report: EvalRunReport,
@@ -106,7 +106,7 @@ function standardPath({ path, model }: EvalRunReport, logPath: string | null): s
   return model.run === path ? join(path, reportFile) : `${model.directory.replace(/\/+$/, '')}.${reportFile}`;
 }
 
-/** In each mode, unless a signal comes between two of them. */
+/** Evaluates in each mode, unless a signal comes between two of them. */
 async function resultsOf(
   service: EngineService,
   { wholeAlone, ...evaluation }: ModeEvaluation & { readonly wholeAlone: boolean },

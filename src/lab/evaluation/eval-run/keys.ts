@@ -4,7 +4,7 @@ import { runKeys } from '../../config/run-keys.js';
 import { adapterPresets } from '../../service/dual-adapters.js';
 import { evaluationSeed } from '../modes.js';
 
-/** `memrl eval-run`: small-rl's eval_run.py. What is None is as the run was trained. */
+/** Keys of `memrl eval-run`, small-rl's eval_run.py; None takes the setting of the run. */
 export const evalRunKeys = {
   path: {
     ...key(

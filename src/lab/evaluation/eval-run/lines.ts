@@ -4,7 +4,7 @@ import type { EvalRunReport, ModeReport } from './report.js';
 const shownSamples = 5;
 const sampleLength = 200;
 
-/** The report for people. */
+/** The report as lines. */
 export function evalRunLines(report: EvalRunReport): string[] {
   const modes = Object.entries(report.modes);
   return [
@@ -94,7 +94,7 @@ function diversityText(diversity: ModeReport['diversity'], samples: number): str
   return `unique=${unique}/${samples} first_sentences=${first}/${samples} jaccard=${jaccard.toFixed(3)} degenerate=${degenerate ? 'yes' : 'no'}`;
 }
 
-/** What each component adds in each mode, a line for each component. */
+/** A line for each component: its share of the reward in each mode. */
 function decompositionLines(modes: readonly (readonly [string, ModeReport])[]): string[] {
   const [, first] = modes[0] ?? [];
   if (first === undefined || first.decomposition.length === 0) return [];

@@ -18,19 +18,19 @@ import { StoredRun } from './stored-run.js';
 
 type EvalConfig = Config<typeof evalRunKeys>;
 
-/** What is measured, and how it is written. */
+/** Settings of an evaluation: the measures, and the sampling. */
 export type Measured = {
   readonly experiment: Experiment;
   /** Names of more rewards. */
   readonly others: readonly string[];
   readonly sampling: RolloutOptions['sampling'];
-  /** Where the stories of the prompts are from; null: the grammar. */
+  /** Source of the stories for prompts; null: the grammar. */
   readonly data: string | null;
 };
 
 /**
- * What the command line says, else `training` of its file, else the run, else small-rl's defaults. A file's rewards stand in
- * the place of all those of the run.
+ * Takes each setting from the command line, else from `training` of its file, else from the run, else from small-rl's
+ * defaults. A file's rewards replace all those of the run.
  *
  * @throws UserError
  */
@@ -49,7 +49,7 @@ export function measuredOf(config: EvalConfig, stored: StoredRun): Measured {
   return { experiment: known, others: othersBeside(known, wanted), ...how };
 }
 
-/** small-rl's own settings stand where neither a run nor a file says otherwise. */
+/** small-rl's own settings are the defaults when neither a run nor a file sets them. */
 function howOf(config: EvalConfig, known: StoredRun): Pick<Measured, 'sampling' | 'data'> {
   return {
     sampling: {
@@ -61,7 +61,7 @@ function howOf(config: EvalConfig, known: StoredRun): Pick<Measured, 'sampling' 
   };
 }
 
-/** Opens rewards, detectors and prompts. @throws UserError for what cannot be had. */
+/** Opens rewards, detectors and prompts. @throws UserError for those that cannot be opened. */
 export async function evaluationOf(
   config: EvalConfig,
   measured: Measured,
@@ -95,7 +95,10 @@ function trainingOf({ training, source }: Experiment): StoredRun {
   throw new UserError(`${source}: \`training.${path.join('.')}\`: ${message}.`, 'Write a value of that type.');
 }
 
-/** Those not measured anyway. @throws UserError for one that has the name of a component that is another reward. */
+/**
+ * The rewards that are not measured anyway.
+ * @throws UserError for one that has the name of a component with another reward.
+ */
 function othersBeside({ reward }: Experiment, wanted: readonly string[]): string[] {
   const { components } = reward;
   const combined = components.map(({ id }) => id).join('+');

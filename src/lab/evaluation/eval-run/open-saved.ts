@@ -6,14 +6,17 @@ import { EngineService } from '../../service/engine-service.js';
 import { openModel } from '../../service/open-model.js';
 import type { Tokenizer } from '../../text/tokenizer.js';
 
-/** What computes. */
+/** Options of the engine. */
 export type OpenOptions = {
   readonly engine: EngineChoice;
   readonly threads: number | null;
   readonly repetition_penalty?: number;
 };
 
-/** The model at this path with its own adapters, switched on. @throws UserError when there is none with this tokenizer. */
+/**
+ * The model at this path with its own adapters at scale 1.
+ * @throws UserError when there is none with this tokenizer.
+ */
 export async function openSaved(
   path: string,
   options: OpenOptions & { readonly tokenizer: Tokenizer; readonly hint?: DualHint },

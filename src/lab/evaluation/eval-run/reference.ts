@@ -10,23 +10,22 @@ import { earnedBy, playTasks, type ModeEvaluation, type ModeReference } from '..
 import { openSaved, type OpenOptions } from './open-saved.js';
 import { baseOf, type Subject } from './subject.js';
 
-/** What samples are compared with. `model` null: the model before the training is not known, and `note` says why. */
+/** Reference of the samples. `model` is null when the model before the training is unknown, and `note` says why. */
 export type Reference = ModeReference & { readonly model: string | null; readonly note: string };
 
 type Question = {
   readonly subject: Subject;
   readonly evaluation: ModeEvaluation;
-  /** Paths that a person named. */
+  /** Paths that the user gave. */
   readonly named: { readonly base: string | null; readonly held_out: string | null };
   readonly options: OpenOptions;
   readonly context: ProcessContext;
 };
 
 /**
- * Does something with what the samples of a model are compared with; the models opened for that are closed afterwards. The model's own
- * engine is then as it was.
+ * Opens the reference models for `work`, and closes them afterwards. The model's own engine is then as it was.
  *
- * @throws UserError when a model that a person named cannot be opened.
+ * @throws UserError when a model that the user named cannot be opened.
  */
 export async function withReference<T>(
   service: EngineService,
@@ -52,13 +51,16 @@ export async function withReference<T>(
   }
 }
 
-/** A model to compare with. `within` switches its engine to it for as long as the work takes. */
+/** A reference model. `within` switches its engine to it during the work. */
 type Model = { readonly service: EngineService; readonly within: <T>(work: () => Promise<T>) => Promise<T> };
 type Open = (path: string) => Promise<Model>;
 
 type FoundBase = Pick<Reference, 'model' | 'note'> & { readonly base: Model | null };
 
-/** The weights under adapters are the model before the training; a model that was trained as a whole is looked for. */
+/**
+ * The base is the frozen weights below the adapters; for a model that was trained as a whole, the run's initial model
+ * is searched for.
+ */
 async function findBase(service: EngineService, { subject, named }: Question, open: Open): Promise<FoundBase> {
   const { engine } = service;
   if (named.base !== null) {
@@ -82,7 +84,7 @@ async function findBase(service: EngineService, { subject, named }: Question, op
   }
 }
 
-/** Limits are learnt from at least this many samples of the base: five of them are above the 95 % quantile. */
+/** Minimum number of samples of the base from which limits are estimated: five of them are above the 95 % quantile. */
 const fewestOwn = 100;
 
 async function comparison(base: Model, heldOut: Model | null, evaluation: ModeEvaluation): Promise<ModeReference> {

@@ -26,24 +26,27 @@ const RewardReport = z.strictObject({
 
 const Flag = z.strictObject({ kind: z.string(), measure: z.string(), reason: z.string() });
 
-/** `own`: perplexity of the samples of the model before the training. */
+/** `own`: perplexity of the base's own samples. */
 const PerplexityLimit = z.strictObject({ own: z.number(), limit: z.number() });
 
 const ModeReport = z.strictObject({
   rewards: z.record(z.string(), RewardReport),
-  /** What a component adds to the reward: its scale times its mean, before the reward's maximum. One entry only of several. */
+  /**
+   * Each component's part of the reward: its scale times its mean, before the reward's maximum. Has entries only when
+   * there are several components.
+   */
   decomposition: z.array(
     z.strictObject({ id: z.string(), role: z.enum(['retain', 'forget']), scale: z.number(), adds: z.number() }),
   ),
   hack_freq: z.number().nullable(),
   diversity: DiversityReport,
-  /** Of prompt and completion together, as eval_run.py measures plain models. */
+  /** Diversity of prompt and completion together, as eval_run.py measures plain models. */
   diversity_with_prompts: DiversityReport,
   collapse: z.strictObject({
     measures: z.record(z.string(), z.number().nullable()),
     flags: z.array(Flag),
   }),
-  /** KL in nats a token; null: the model before the training is not known. */
+  /** KL in nats a token; null when the model before the training is unknown. */
   drift: z
     .strictObject({
       kl: z.number(),
@@ -71,7 +74,7 @@ export const EvalRunReport = z.strictObject({
     run: z.string().nullable(),
     step: z.int().nullable(),
     parameters: z.int(),
-    /** With rank and alpha (LoRA) or neurons; `layers` are indices. */
+    /** Adapters with rank and alpha (LoRA) or neurons; `layers` are indices. */
     adapters: z.array(AdapterReport),
   }),
   settings: z.strictObject({
@@ -86,7 +89,7 @@ export const EvalRunReport = z.strictObject({
     prompt_seed: z.int(),
     data: z.string().nullable(),
   }),
-  /** Null: no reward was logged. */
+  /** Null when no reward was logged. */
   history: z
     .strictObject({
       source: z.string(),
@@ -96,12 +99,15 @@ export const EvalRunReport = z.strictObject({
       last: z.array(z.strictObject({ step: z.number(), reward: z.number() })),
     })
     .nullable(),
-  /** The model before the training, in words, and why it is not known where it is not; the limits of drift that its samples give. */
+  /**
+   * The model before the training, in words, or the reason why it is unknown; and the limits of drift from its
+   * samples.
+   */
   reference: z.strictObject({
     model: z.string().nullable(),
     note: z.string(),
     held_out: z.string().nullable(),
-    /** What it earns for the same prompts. Absent in files of older versions; null: the model is not known. */
+    /** Its rewards for the same prompts. Absent in files of older versions; null when the model is unknown. */
     before: z.strictObject({ rewards: z.record(z.string(), z.number()), hack_freq: z.number().nullable() }).nullish(),
     limits: z
       .strictObject({
@@ -114,16 +120,16 @@ export const EvalRunReport = z.strictObject({
   }),
   modes: z.partialRecord(z.enum(['both', 'retain_only', 'forget_only']), ModeReport),
   verdict: z.strictObject({
-    /** `UNDECIDED`: nothing speaks against a success, and drift could not be measured. */
+    /** `UNDECIDED`: there is no sign of failure, but drift could not be measured. */
     verdict: z.enum(['SUCCESS', 'FAIL', 'UNDECIDED']),
     reasons: z.array(z.string()),
-    /** By small-rl's rule alone. */
+    /** The verdict by small-rl's rule alone. */
     upstream: z.enum(['SUCCESS', 'FAIL']),
   }),
 });
 export type EvalRunReport = z.infer<typeof EvalRunReport>;
 
-/** @param components Of the reward, in their order. */
+/** @param components Components of the reward, in their order. */
 export function modeReport(
   { completions, scores, hackFrequency, diversity, collapse, drift }: ModeResult,
   components: readonly ComponentName[],
@@ -155,12 +161,12 @@ export function historyReport(history: RewardHistory | null, source: string | nu
   };
 }
 
-/** An adapter as its file says it is, with the layers that it is in. */
+/** An adapter as its file configures it, with the indices of its layers. */
 export function adapterReport(adapter: Adapter, shape: ModelShape): z.infer<typeof AdapterReport> {
   return { ...adapter, layers: layersOf(shape, adapter) };
 }
 
-/** The summary as one row of metrics: `eval/both/happy_binary`. Columns that sweeps are judged by come first. */
+/** The summary as one row of metrics: `eval/both/happy_binary`. Columns that sweeps are sorted by come first. */
 export function evalRow({ model, history, modes, reference, verdict }: EvalRunReport): Row {
   const measured = Object.entries(modes).flatMap(([mode, { rewards, hack_freq, diversity, collapse, drift }]) => [
     ...Object.entries(rewards).map(([name, { mean: value }]): [string, number] => [`${mode}/${name}`, value]),
@@ -189,7 +195,7 @@ export function evalRow({ model, history, modes, reference, verdict }: EvalRunRe
   return { step: model.step ?? 0, ...Object.fromEntries(entries.map(([name, value]) => [`eval/${name}`, value])) };
 }
 
-/** What modes are compared with, as if it were two more: `before` the training, and the `limit` of drift. */
+/** References beside the modes, as two more columns: `before` the training, and the `limit` of drift. */
 function referenceColumns({ before, limits }: EvalRunReport['reference']): [string, number][] {
   const perplexities = (which: 'own' | 'limit') => ({
     perplexity: limits?.perplexity[which],
@@ -250,7 +256,7 @@ export function limitsReport({ samples, kl, base, heldOut }: DriftLimits): EvalR
   return { samples, kl, perplexity: base, held_out_perplexity: heldOut };
 }
 
-/** There is at least one completion. */
+/** The mean of at least one completion. */
 function meanOf(values: readonly number[]): number {
   return mean(values)!;
 }

@@ -16,7 +16,7 @@ const Component = z.looseObject({
   params: Params,
 });
 
-/** What memrl grpo writes into `config.json` of the reward and the detectors. Paths of modules in it are absolute. */
+/** Reward and detectors as memrl grpo writes them into `config.json`. Paths of modules in it are absolute. */
 const StoredExperiment: z.ZodType<Experiment> = z.looseObject({
   source: z.string(),
   form: z.enum(['single', 'components']),
@@ -33,7 +33,7 @@ const StoredExperiment: z.ZodType<Experiment> = z.looseObject({
   routingMode: z.enum(['none', 'shared', 'exclusive']).nullable(),
 });
 
-/** What of a run's settings its evaluation needs. Runs of other recipes have fewer of them. */
+/** Settings of a run that its evaluation needs. Runs of other recipes have fewer of them. */
 export const StoredRun = z.looseObject({
   model: z.string().optional(),
   log_path: z.string().nullish(),

@@ -14,26 +14,26 @@ import { findModel, isOwn } from '../../run/model-files.js';
 import { StoredRun } from './stored-run.js';
 import { readJson } from '../../run/read-json.js';
 
-/** What a path leads to. */
+/** The model that a path leads to, with its run. */
 export type Subject = {
-  /** As it was given. */
+  /** The path as the user gave it. */
   readonly path: string;
-  /** Where the model lies. */
+  /** Directory of the model. */
   readonly directory: string;
-  /** The run that it is a checkpoint of; null: of none that is known. */
+  /** Run that the model is a checkpoint of; null when unknown. */
   readonly run: string | null;
-  /** Optimizer steps it had taken; null: nobody says. */
+  /** Optimizer steps the model had taken; null when unknown. */
   readonly step: number | null;
-  /** Settings that it was trained with. */
+  /** Settings of its training. */
   readonly stored: StoredRun;
-  /** Rewards that were logged up to that step, and the file they are from; null: in none. */
+  /** Rewards that were logged up to that step, and the file they are from, or null. */
   readonly rewards: readonly RewardEntry[];
   readonly rewardsFrom: string | null;
 };
 
 const peftFiles = { config: 'adapter_config.json', tensors: 'adapter_model.safetensors' } as const;
 
-/** @throws UserError when there is no model that writes stories, or one whose adapters cannot be known. */
+/** @throws UserError when there is no model that writes stories, or its adapters cannot be determined. */
 export function findSubject(path: string): Subject {
   refusePeft(path);
   const directory = findModel(path);
@@ -43,21 +43,21 @@ export function findSubject(path: string): Subject {
   return { path, directory, run, step, stored: run === null ? {} : storedRun(run), ...rewardsOf(directory, run, step) };
 }
 
-/** The model that the run began with: the path that its settings name, as it was meant where the run was started. */
+/** The initial model of the run: the path in its settings, relative to the directory where the run was started. */
 export function baseOf({ run, stored }: Subject): string | null {
   const { model, log_path: logPath } = stored;
   if (run === null || model == null || model === '') return null;
   return resolve(startedIn(run, logPath ?? null), model);
 }
 
-/** A run that was told a relative path lies at it: what is before that is where it was started. */
+/** The directory where a run was started: its own path less the relative path of its settings. */
 function startedIn(run: string, logPath: string | null): string {
   const [place, tail] = [resolve(run), logPath === null ? null : relative('.', resolve('.', logPath))];
   if (tail === null || tail === '' || tail.startsWith('..') || !place.endsWith(`${sep}${tail}`)) return '.';
   return place.slice(0, -tail.length);
 }
 
-/** An adapter of PEFT says nothing of the model beneath it; beside a model it would be left out in silence. */
+/** An adapter of PEFT does not contain the model beneath it; beside a model it would be silently ignored. */
 function refusePeft(path: string): void {
   const name = Object.values(peftFiles).find((file) => existsSync(join(path, file)));
   if (name === undefined) return;
@@ -96,7 +96,7 @@ function runOf(path: string, directory: string): string | null {
   const isInRun =
     basename(folder) === runFiles.checkpointDirectory && existsSync(join(dirname(folder), runFiles.checkpoints));
   if (!isInRun) return null;
-  // The run as it was given: `RUN/checkpoint-2000`.
+  // The run as the user gave it: `RUN/checkpoint-2000`.
   return directory === path ? dirname(folder) : path.replace(/\/*checkpoint-\d+\/*$/, '') || '.';
 }
 
@@ -125,7 +125,7 @@ function storedRun(run: string): StoredRun {
   );
 }
 
-/** What the checkpoint holds is of it alone; the run's own rows may have gone further. */
+/** Prefers the checkpoint's own history; the run's rows may reach further. */
 function rewardsOf(
   directory: string,
   run: string | null,

@@ -26,7 +26,7 @@ type TrainedConfig = {
 export type Trained = {
   readonly service: TrainingService;
   readonly tokenizer: Tokenizer;
-  /** What checkpoints hold for other programs; null where they lie on a service. */
+  /** Files in checkpoints for other programs; null when checkpoints lie on a service. */
   readonly companions: Companions | null;
   /** The model as it was before it was trained. */
   readonly openReference: () => Promise<TrainingService>;
@@ -34,7 +34,7 @@ export type Trained = {
   readonly close: () => Promise<void>;
 };
 
-/** At its start, or as the last checkpoint of the run left it. @throws UserError */
+/** Opens the model at its start, or as the last checkpoint of the run left it. @throws UserError */
 export function openTrained(config: TrainedConfig, run: Run): Promise<Trained> {
   const { engine } = config;
   return engine === 'tinker' ? onService(config, run) : inProcess({ ...config, engine }, run);

@@ -270,7 +270,7 @@ function requirePlain(datums: readonly Datum[], loss: Loss): void {
   const { objective, divisor = 1, temperature = 1, pull = null, entropyCoefficient = 0 } = loss;
   if (pull !== null || entropyCoefficient !== 0) throw cannot('pull to a reference, or reward entropy');
   if (temperature !== 1) throw cannot('learn at another temperature than 1');
-  // In every other loss the weight of a token is a factor of its advantage.
+  // The weight of a token is a factor of its advantage in every other loss.
   if (objective.name === 'dro' && isWeighted(datums, divisor)) throw cannot('weigh the tokens of dro');
 }
 

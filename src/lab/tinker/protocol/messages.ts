@@ -18,7 +18,7 @@ export type ForwardBackwardRequest = {
 };
 
 export type ForwardBackwardOutput = {
-  /** One array for each datum. */
+  /** Has one array for each datum. */
   readonly logprobs: readonly Float32Array[];
   readonly metrics: Readonly<Record<string, number>>;
 };

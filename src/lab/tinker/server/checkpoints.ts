@@ -34,7 +34,7 @@ const Manifest = z.object({
 });
 type Manifest = z.infer<typeof Manifest>;
 
-/** What is said of weights when they are saved. `ttl`: seconds until they expire; null: never. */
+/** Facts recorded with saved weights. `ttl`: seconds until they expire; null: never. */
 type Facts = {
   readonly base: string;
   readonly lora: LoraSettings;
@@ -45,7 +45,7 @@ type Facts = {
 export type Checkpoint = { readonly path: string; readonly directory: string; readonly manifest: Manifest };
 
 const manifestFile = 'tinker.json';
-/** Of directories with weights that an unfinished save is about to replace: no name may have a tilde. */
+/** Ending of directories with weights that an unfinished save is about to replace: no name may have a tilde. */
 const oldEnding = `~${draftEnding}`;
 
 export class Checkpoints {
@@ -86,7 +86,7 @@ export class Checkpoints {
       await save(draft);
       this.#finish(directory, draft, facts);
     } catch (error) {
-      // On a full disk the draft would take the room that a smaller save needs.
+      // The draft is removed: on a full disk it would take the room that a smaller save needs.
       rmSync(draft, { recursive: true, force: true });
       throw error;
     }

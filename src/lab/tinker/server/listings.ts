@@ -1,4 +1,4 @@
-/** What the service tells about saved weights: facts of one path, and the runs that have saved some. */
+/** Responses about saved weights: facts of one path, and the list of runs with saved weights. */
 import { sizeOf, type Checkpoint, type Checkpoints } from './checkpoints.js';
 import { Refusal } from './refusal.js';
 import type { Session } from './sessions.js';

@@ -87,7 +87,7 @@ function inputsOf({ tokens, inputs }: WireDatum, index: number, loss: string): I
   return { needed, optional };
 }
 
-/** What the losses on sampled sequences take. */
+/** Inputs of the losses on sampled sequences. */
 function rolloutOf({ needed, optional }: Inputs, length: number, { ratio }: Objective) {
   const [low, high] = [optional('clip_low_threshold'), optional('clip_high_threshold')];
   const isClipped = low !== undefined || high !== undefined;

@@ -14,7 +14,9 @@ export class Refusal extends Error {
 
 export const bugWords = 'This is a bug in memrl serve; its log has the details.';
 
-/** What is wrong with a request, for its client: a status of HTTP and words. null for an error that is no fault of the request. */
+/**
+ * Maps an error of a request to a response: HTTP status and text. null for an error that is no fault of the request.
+ */
 export function refusalOf(error: unknown): { readonly status: number; readonly detail: string } | null {
   if (error instanceof Refusal) return { status: error.status, detail: error.message };
   if (error instanceof UserError) return { status: 400, detail: `${error.message} ${error.fix}` };

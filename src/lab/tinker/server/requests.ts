@@ -1,4 +1,4 @@
-/** What clients send as JSON. Fields that no schema names belong to newer clients; the service ignores them. */
+/** Schemas of the JSON that clients send. Unknown fields belong to newer clients; the service ignores them. */
 import * as z from 'zod';
 import { UserError } from '../../../base/user-error.js';
 import type { ForwardBackwardRequest, WireDatum } from '../protocol/messages.js';

@@ -1,4 +1,4 @@
-/** Where the weights of samplers come from: the base model, a checkpoint on the disk, or memory. */
+/** Sources of samplers' weights: the base model, a checkpoint on the disk, or memory. */
 import { UserError } from '../../../base/user-error.js';
 import type { BaseModel } from './model-catalogue.js';
 import type { SamplerWeights } from './samplers.js';

@@ -127,7 +127,7 @@ async function generate(
     temperature,
     ...(topK !== null && { topK: Math.min(topK, base.shape.vocabulary) }),
     topP,
-    // In the protocol an empty list means not to stop at all, and texts leave the model's own endings in force.
+    // An empty list means not to stop at all in the protocol, and texts leave the model's own endings in force.
     stop: [...ids, ...(stop === null || texts.length > 0 ? base.endings : [])],
     ...(texts.length > 0 && { ends: endsWith(texts, base) }),
   };

@@ -19,7 +19,7 @@ export type Model = {
 export type Sampler = {
   readonly id: string;
   readonly session: string;
-  /** Where the weights are saved; null for the base model, and for weights that are in memory alone. */
+  /** Path of the saved weights; null for the base model, and for weights that are in memory alone. */
   readonly path: string | null;
   readonly source: SamplerSource;
   /** Ids of results, by the number of their request. */

@@ -54,7 +54,7 @@ function together(plans: readonly Plan[]): Plan {
   return { datums: plans.flatMap((plan) => plan.datums), restore };
 }
 
-/** One plan for each run of neighbours with one beginning, and for each datum that is in none. */
+/** Yields a plan for each run of neighbouring datums with a common prefix, and for each other datum. */
 function* runsOf(datums: readonly Learnable[]): Generator<Plan> {
   for (let first = 0; first < datums.length;) {
     const { end, common } = runFrom(datums, first);

@@ -51,7 +51,7 @@ export function startComputing(file: URL, settings: ComputeSettings): ComputeThr
   let ended: UserError | null = null;
   let lose: (error: UserError) => void;
   const lost = new Promise<never>((_, reject) => (lose = reject));
-  // Whoever does not race against the loss of the thread learns of it from the next call.
+  // Callers that do not race against the loss of the thread see it in the next call.
   lost.catch(() => undefined);
   const end = (why: string) => {
     ended ??= new UserError(

@@ -20,7 +20,7 @@ import { datumOf, lossOf } from './losses.js';
 import type { BaseModel } from './model-catalogue.js';
 import { plansOf } from './shared-prefixes.js';
 
-/** Which matrices have adapters, and of which rank. Rank 0 stands for no adapters: all weights are trained. */
+/** Matrices that have adapters, and their rank. Rank 0 stands for no adapters: all weights are trained. */
 export type LoraSettings = {
   readonly rank: number;
   readonly seed: number;

@@ -89,7 +89,7 @@ async function doTogether(jobs: readonly Job<unknown>[]): Promise<void> {
     jobs.forEach((job, at) => job.done(results[at]));
   } catch (error) {
     if (jobs.length === 1) return jobs[0]!.failed(error);
-    // One job may be at fault. Each is done alone, so that the others get their results.
+    // A single job may be at fault. Each is done alone, so that the others get their results.
     for (const job of jobs) await doTogether([job]);
   }
 }
