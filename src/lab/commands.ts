@@ -48,11 +48,11 @@ type Command = {
   /** The command's usage line, when it takes words that are not keys. */
   readonly usage?: string;
   /** @returns the exit code. */
-  readonly run: (argv: readonly string[], world: World) => Promise<number>;
+  readonly run: (argv: readonly string[], world: CommandContext) => Promise<number>;
 };
 
 /** The parts of its process that a command may use. */
-type World = {
+type CommandContext = {
   readonly own: OwnProcess;
   readonly context: ProcessContext;
   /** For commands whose output is read by scripts: messages go to the other stream. */
@@ -248,7 +248,7 @@ export async function runCommand(name: CommandName, argv: readonly string[], own
   }
 }
 
-function worldOf(own: OwnProcess): World {
+function worldOf(own: OwnProcess): CommandContext {
   const context = processContext(own);
   return {
     own,
@@ -272,14 +272,14 @@ function pretrainName(model: string, number: number): string {
 }
 
 /** Messages about defaults that decide what is learnt. */
-function grpoDefaults({ config: said }: Arguments<typeof grpoKeys>, { config, experiment }: Settings): string[] {
+function grpoDefaults({ config: commandLine }: Arguments<typeof grpoKeys>, { config, experiment }: Settings): string[] {
   return [
-    ...(said.model === '' && config.model !== '' ? [`model=${config.model}: the run of memrl pretrain`] : []),
-    ...(said.routing_mode === null && config.routing_mode === 'shared'
+    ...(commandLine.model === '' && config.model !== '' ? [`model=${config.model}: the run of memrl pretrain`] : []),
+    ...(commandLine.routing_mode === null && config.routing_mode === 'shared'
       ? ['routing_mode=shared: samples that are not flagged change both adapters']
       : []),
-    ...(said.reward !== null && experiment.form === 'components'
-      ? [`warning: reward=${said.reward} takes the place of all components of ${experiment.source}`]
+    ...(commandLine.reward !== null && experiment.form === 'components'
+      ? [`warning: reward=${commandLine.reward} takes the place of all components of ${experiment.source}`]
       : []),
   ];
 }
@@ -289,7 +289,7 @@ function grpoDefaults({ config: said }: Arguments<typeof grpoKeys>, { config, ex
  * @returns the exit code; that of the signal which ended the command, if one did.
  */
 function printed<T extends object>(
-  print: World['print'],
+  print: CommandContext['print'],
   found: T | StopSignal,
   linesOf: (found: T) => readonly string[],
 ): number {
@@ -301,7 +301,7 @@ function printed<T extends object>(
 /** @param first Key of the first argument when that names none itself. */
 function command<K extends Keys>(
   keys: K,
-  run: (read: Arguments<K>, world: World) => Promise<number>,
+  run: (read: Arguments<K>, world: CommandContext) => Promise<number>,
   first?: keyof K & string,
 ): Command {
   const named = (argv: readonly string[]): readonly string[] =>

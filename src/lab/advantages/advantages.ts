@@ -72,7 +72,7 @@ type Scored = {
   readonly q: ArrayLike<number>;
   /** Log-probability of the token under the reference model. */
   readonly base: ArrayLike<number>;
-  readonly said: ArrayLike<number | boolean>;
+  readonly generated: ArrayLike<number | boolean>;
 };
 
 /** `advantages`: number to add to the advantage of each token. `distance`: mean of q − base over tokens, in nats. */
@@ -90,19 +90,21 @@ export function klPenalties(
   { coefficient, discount }: { coefficient: number; discount: number },
 ): Penalties {
   let [sum, count] = [0, 0];
-  const differences = episodes.map(({ q, base, said }) =>
+  const differences = episodes.map(({ q, base, generated }) =>
     Array.from(q, (logprob, at) => {
-      if (!said[at]) return 0;
+      if (!generated[at]) return 0;
       count++;
       return logprob - base[at]!;
     }),
   );
   for (const row of differences) for (const difference of row) sum += difference;
   const distance = sum / count;
-  const added = episodes.map(({ said }, episode) => {
-    const own = differences[episode]!.map((difference, at) => (said[at] ? coefficient * (distance - difference) : 0));
+  const added = episodes.map(({ generated }, episode) => {
+    const own = differences[episode]!.map((difference, at) =>
+      generated[at] ? coefficient * (distance - difference) : 0,
+    );
     const summed = discount === 0 ? Float64Array.from(own) : discountedSums(own, discount);
-    return summed.map((value, at) => (said[at] ? value : 0));
+    return summed.map((value, at) => (generated[at] ? value : 0));
   });
   return { advantages: added, distance };
 }

@@ -46,8 +46,8 @@ export function withFirstWeights<K extends Keys>(
   const { config, given } = read;
   const env = config.env_type ?? 'single_step';
   const isOpen = config.load_checkpoint_path === WARMUP;
-  const isGame = config.environment === 'memory' && config.N > 1 && directoryIn(config.model_name) === null;
-  const weights = isOpen ? (isGame ? warmupNames[env] : null) : config.load_checkpoint_path;
+  const isMemory = config.environment === 'memory' && config.N > 1 && directoryIn(config.model_name) === null;
+  const weights = isOpen ? (isMemory ? warmupNames[env] : null) : config.load_checkpoint_path;
   const settings = Object.entries(isWarmupName(weights) ? suited : {}).filter(([name]) => !given.has(name));
   return { given, config: { ...config, ...Object.fromEntries(settings), load_checkpoint_path: weights } };
 }
@@ -162,6 +162,6 @@ async function lockWhenFree(folder: string, context: ProcessContext): Promise<((
 }
 
 function cacheOf(environment: ProcessContext['environment']): string {
-  const said = environment['XDG_CACHE_HOME'] ?? '';
-  return isAbsolute(said) ? said : join(environment['HOME'] || homedir(), '.cache');
+  const cacheHome = environment['XDG_CACHE_HOME'] ?? '';
+  return isAbsolute(cacheHome) ? cacheHome : join(environment['HOME'] || homedir(), '.cache');
 }

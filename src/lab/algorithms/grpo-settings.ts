@@ -145,12 +145,12 @@ export type Settings = {
  *
  * @throws UserError for settings that exclude each other.
  */
-export function grpoSettings({ config: said, given }: Arguments<typeof grpoKeys>): Settings {
-  const experiment = experimentFor(said, given);
-  const told = withTraining(said, given, experiment);
-  checkSizes(told);
-  const routing = routingOf(told);
-  const config = { ...told, routing_mode: routing };
+export function grpoSettings({ config: commandLine, given }: Arguments<typeof grpoKeys>): Settings {
+  const experiment = experimentFor(commandLine, given);
+  const merged = withTraining(commandLine, given, experiment);
+  checkSizes(merged);
+  const routing = routingOf(merged);
+  const config = { ...merged, routing_mode: routing };
   if (routing !== null && config.baseline !== null) {
     throw new UserError('A baseline is what routing is compared with.', 'Set gradient_routing or baseline, not both.');
   }
@@ -170,9 +170,9 @@ export function stepsOf(config: Pick<GrpoConfig, 'max_steps' | 'num_epochs'>, pe
 }
 
 /** Keys left out of the middle of a run's name: budget and paths, and the parts the name begins and ends with. */
-const apart = new Set([...grpoBudget, 'model', 'config', 'data', 'reward', 'environment', 'seed', 'lr']);
+const leftOutOfName = new Set([...grpoBudget, 'model', 'config', 'data', 'reward', 'environment', 'seed', 'lr']);
 /** Keys that are in every name, also at their defaults. */
-const always = new Set(['batch_size', 'beta']);
+const inEveryName = new Set(['batch_size', 'beta']);
 
 /**
  * The name of a run: its reward, batch size and beta, each other setting that is not the default, learning rate and seed. By small-rl's rule: every
@@ -184,7 +184,7 @@ export function runName(config: GrpoConfig, { name, reward }: Pick<Experiment, '
   const first = hasOwnReward(config) ? played : [...played, rewarded];
   const settings = Object.entries(grpoKeys).flatMap(([name, { default: standard }]) => {
     const value = config[name as keyof typeof config];
-    const isNamed = always.has(name) || (!apart.has(name) && value !== standard);
+    const isNamed = inEveryName.has(name) || (!leftOutOfName.has(name) && value !== standard);
     return isNamed ? [`${name}${writeValue(value)}`] : [];
   });
   const parts = [...first, ...settings, `lr${writeValue(config.lr)}`, `s${config.seed}`];
@@ -196,18 +196,18 @@ export function hasOwnReward({ environment, reward, config }: GrpoConfig): boole
   return environment !== 'stories' && reward === null && config === null;
 }
 
-function experimentFor(said: GrpoConfig, given: ReadonlySet<string>): Experiment {
-  if (hasOwnReward(said)) return experimentOf({ detector: null });
-  if (said.config === null) return experimentOf({ rewards: [said.reward ?? 'happy_binary'] });
+function experimentFor(commandLine: GrpoConfig, given: ReadonlySet<string>): Experiment {
+  if (hasOwnReward(commandLine)) return experimentOf({ detector: null });
+  if (commandLine.config === null) return experimentOf({ rewards: [commandLine.reward ?? 'happy_binary'] });
   const routes = given.has('gradient_routing') || given.has('routing_mode');
-  const routingMode = said.gradient_routing ? (said.routing_mode ?? 'shared') : 'none';
-  const read = readExperiment(said.config, routes ? { routingMode } : {});
-  return said.reward === null ? read : withReward(read, said.reward);
+  const routingMode = commandLine.gradient_routing ? (commandLine.routing_mode ?? 'shared') : 'none';
+  const read = readExperiment(commandLine.config, routes ? { routingMode } : {});
+  return commandLine.reward === null ? read : withReward(read, commandLine.reward);
 }
 
 /** The file's settings, except those that the command line sets. */
 function withTraining(
-  said: GrpoConfig,
+  commandLine: GrpoConfig,
   given: ReadonlySet<string>,
   { training, source, routingMode }: Experiment,
 ): GrpoConfig {
@@ -223,7 +223,7 @@ function withTraining(
   }
   const read = placed(source, () => readArguments(grpoKeys, argv));
   const own = Object.fromEntries([...read.given].map((name) => [name, read.config[name as keyof GrpoConfig]]));
-  return { ...said, ...own };
+  return { ...commandLine, ...own };
 }
 
 function placed<T>(source: string, read: () => T): T {

@@ -3,7 +3,7 @@
  * texts with its reward.
  */
 import type { Environment } from '../environments/environment.js';
-import { buildGame } from '../environments/memory/games.js';
+import { buildMemoryEnvironment } from '../environments/memory/memory-environment.js';
 import { openEnvironment, type EnvironmentName } from '../environments/open-environment.js';
 import { characterFiles, characterTokenizer } from '../hugging-face/character-tokenizer.js';
 import { combineRewards, rewardedBy } from '../rewards/combined.js';
@@ -18,7 +18,7 @@ import { directoryIn, openService, textTokenizer } from '../service/open-model.j
 type Played = { readonly environment: Environment; readonly files: ReadonlyMap<string, string> | null };
 
 type PlayedConfig = EnvironmentName &
-  Parameters<typeof buildGame>[0] & {
+  Parameters<typeof buildMemoryEnvironment>[0] & {
     readonly reward: string | null;
     readonly model_name: string;
     readonly load_checkpoint_path: string | null;
@@ -26,7 +26,7 @@ type PlayedConfig = EnvironmentName &
 
 /** An existing model keeps its vocabulary; a new one for texts gets a vocabulary of characters. @throws UserError */
 export async function openPlayed(config: PlayedConfig, { resumed }: Run): Promise<Played> {
-  if (config.environment === 'memory') return { environment: buildGame(config), files: null };
+  if (config.environment === 'memory') return { environment: buildMemoryEnvironment(config), files: null };
   const model = resumed?.path ?? config.load_checkpoint_path ?? directoryIn(config.model_name);
   const { tokenizer, files } =
     model === null ? { tokenizer: characterTokenizer, files: characterFiles } : textTokenizer(model);

@@ -6,7 +6,7 @@ import { UserError } from '../../base/user-error.js';
 import { inertKey, key, type Config } from '../config/key.js';
 import {
   foreignKeys,
-  gameLoadPath,
+  memoryLoadPath,
   logPath,
   loraKeys,
   modelName,
@@ -17,7 +17,7 @@ import {
 import { float, int, oneOf, orNone, text } from '../config/value-type.js';
 import { writeAnswer } from '../environments/memory/answer-format.js';
 import type { Environment } from '../environments/environment.js';
-import { isGame } from '../environments/memory/games.js';
+import { isMemoryEnvironment } from '../environments/memory/memory-environment.js';
 import * as memory from '../environments/memory/keys.js';
 import { singleStepPrompt } from '../environments/memory/prompts.js';
 import { Evaluator } from '../probes/evaluator.js';
@@ -46,7 +46,7 @@ export const sftKeys = {
   answer_format: memory.answerFormat,
   answer_parsing: memory.answerParsing,
   train_data_path: key(orNone(text), null, 'JSON lines with messages; None: where sft-data writes by default'),
-  load_checkpoint_path: gameLoadPath,
+  load_checkpoint_path: memoryLoadPath,
   learning_rate: {
     ...key(
       float(0),
@@ -98,7 +98,7 @@ export async function sft(config: SftConfig, dataPath: string, run: Run): Promis
   const asked = { env_type: 'single_step', dataset_seed: 0, use_standard_prefix: false, reward: null } as const;
   const played = await openPlayed({ ...config, ...asked }, run);
   const { environment } = played;
-  const examples = isGame(environment) ? examplesIn(dataPath, config) : answersOf(environment, config);
+  const examples = isMemoryEnvironment(environment) ? examplesIn(dataPath, config) : answersOf(environment, config);
   const perEpoch = batchesPerEpoch(examples.length, config.batch_size);
   const schedule = scheduleOf(config, config, config.max_steps ?? perEpoch * config.num_epochs);
   const test = {
@@ -107,7 +107,10 @@ export async function sft(config: SftConfig, dataPath: string, run: Run): Promis
     maxTokens: config.eval_max_tokens,
   };
   const evaluation = { environment, test, bits: config.eval_bits, seed: config.seed, constants: {} };
-  const stay = new Stay(isGame(environment) ? environment.solution().bits : Infinity, config.stop_memorised);
+  const stay = new Stay(
+    isMemoryEnvironment(environment) ? environment.solution().bits : Infinity,
+    config.stop_memorised,
+  );
   const open = async () => {
     const player = await openPlayer(config, played, run);
     if (typeof player === 'string') return player;

@@ -7,7 +7,7 @@ import { key, within, type Config } from '../config/key.js';
 import { hashOfModules } from '../config/own-module.js';
 import {
   foreignKeys,
-  gameLoadPath,
+  memoryLoadPath,
   logPath,
   loraKeys,
   modelName,
@@ -18,7 +18,7 @@ import {
 import { bool, float, int, nameOrPath, oneOf, orNone, text } from '../config/value-type.js';
 import type { Environment } from '../environments/environment.js';
 import * as memory from '../environments/memory/keys.js';
-import { secretOf } from '../environments/memory/games.js';
+import { secretOf } from '../environments/memory/memory-environment.js';
 import { klEstimators, lossFns, normalizations } from '../objectives/objectives.js';
 
 /** Keys to run an algorithm on another environment than the one it was made for. */
@@ -50,7 +50,7 @@ export const trainKeys = {
   answer_parsing: memory.answerParsing,
   dataset_seed: memory.secretKeys.dataset_seed,
   use_standard_prefix: memory.standardPrefixKey,
-  load_checkpoint_path: gameLoadPath,
+  load_checkpoint_path: memoryLoadPath,
   stop_memorised: memory.stopMemorised,
   ...within('dataset_builder', {
     batch_size: key(int(1), 1, 'groups per step'),

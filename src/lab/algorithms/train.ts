@@ -4,7 +4,7 @@
  */
 import * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
-import { isGame, secretOf } from '../environments/memory/games.js';
+import { isMemoryEnvironment, secretOf } from '../environments/memory/memory-environment.js';
 import type { Environment, Task } from '../environments/environment.js';
 import { multiStepTheory, rewardRule, singleStepTheory } from '../environments/memory/rewards.js';
 import { pulls, type Objective } from '../objectives/objectives.js';
@@ -61,9 +61,9 @@ function noteLoneEpisodes({ batch_size: groups }: TrainConfig, { context }: Run)
 }
 
 function watchOf(config: TrainConfig, environment: Environment, { directory }: Run): Watch {
-  if (!isGame(environment))
+  if (!isMemoryEnvironment(environment))
     return { begin: () => undefined, note: () => undefined, row: () => ({}), state: () => null };
-  return new EpisodeWatch({ config, secret: secretOf(config), game: environment, directory });
+  return new EpisodeWatch({ config, secret: secretOf(config), environment, directory });
 }
 
 type Parts = Models & {
@@ -112,7 +112,10 @@ class Train implements Training {
     this.companions = parts.companions;
     this.#learning = learningOf(config, parts.objective);
     this.#evaluator = new Evaluator(parts.service, evaluationOf(config, parts));
-    this.#stay = new Stay(isGame(environment) ? environment.solution().bits : Infinity, config.stop_memorised);
+    this.#stay = new Stay(
+      isMemoryEnvironment(environment) ? environment.solution().bits : Infinity,
+      config.stop_memorised,
+    );
     this.#tasks = taskBatches(environment, config.batch_size, config.seed);
     this.#random = rng(config.seed, 'sampling');
     const saved = restoredState(run, SavedState, this.algorithm);
@@ -206,7 +209,7 @@ function evaluationOf(config: TrainConfig, { environment, probes }: Parts): Eval
   const batches = config.test_n_batches ?? Math.max(10, Math.floor(config.n_batches / 10));
   const test = { groups: batches * config.batch_size, groupSize: config.group_size, maxTokens: config.max_tokens };
   const evaluation = { environment, test, bits: config.eval_bits, seed: config.seed };
-  if (!isGame(environment)) return { ...evaluation, constants: {}, probes };
+  if (!isMemoryEnvironment(environment)) return { ...evaluation, constants: {}, probes };
   const isDense = config.env_type === 'multi_step';
   const constants = isDense
     ? multiStepTheory(config.N, config.advantages)

@@ -38,8 +38,8 @@ type Measured = {
   readonly steps: number;
 };
 
-type Contestant = { readonly engine: Engine; readonly on: string; readonly turns: Turn[] };
-type Turn = { readonly steps: number; readonly ms: number };
+type Contestant = { readonly engine: Engine; readonly on: string; readonly rounds: Round[] };
+type Round = { readonly steps: number; readonly ms: number };
 
 /** The process of a benchmark. `open` tries a backend; tests pass their own. */
 export type BenchContext = ProcessContext & { readonly open?: (name: BackendName) => Promise<Attempt> };
@@ -48,7 +48,7 @@ export type BenchContext = ProcessContext & { readonly open?: (name: BackendName
  * Milliseconds after which a round of a slow engine ends, so that an engine that takes seconds a step does not take
  * minutes.
  */
-const TURN_MS = 1000;
+const ROUND_MS = 1000;
 
 /**
  * Measures every engine of this machine, one after the other in each round.
@@ -60,7 +60,7 @@ export async function bench(config: BenchConfig, context: BenchContext): Promise
   const attempts = await tryAll(context);
   const contestants = await enter(shape, attempts, config.seed);
   try {
-    const signal = await takeTurns(contestants, config, context);
+    const signal = await runRounds(contestants, config, context);
     if (signal !== null) return signal;
   } finally {
     for (const { engine } of contestants) if (engine instanceof TfjsEngine) await engine.dispose();
@@ -87,17 +87,17 @@ function stepSize({ group_size: sequences, prompt_tokens: prompt, sampled_tokens
 }
 
 /** Runs a round to warm up (compilers, caches, tables), and then the measured rounds. */
-async function takeTurns(
+async function runRounds(
   contestants: readonly Contestant[],
   config: BenchConfig,
   context: ProcessContext,
 ): Promise<StopSignal | null> {
-  const turnsOf = contestants.map((contestant) => turnTaker(contestant, config, context));
+  const runners = contestants.map((contestant) => roundRunner(contestant, config, context));
   for (let round = 0; round <= config.rounds; round++) {
-    for (const [index, takeTurn] of turnsOf.entries()) {
-      const turn = await takeTurn();
-      if (typeof turn === 'string') return turn;
-      if (round > 0) contestants[index]!.turns.push(turn);
+    for (const [index, runRound] of runners.entries()) {
+      const done = await runRound();
+      if (typeof done === 'string') return done;
+      if (round > 0) contestants[index]!.rounds.push(done);
     }
   }
   return null;
@@ -126,10 +126,10 @@ async function tryAll({ environment, open }: BenchContext): Promise<Attempt[]> {
 
 /** Our engine and one for each backend, all with the same weights. */
 async function enter(shape: ModelShape, attempts: readonly Attempt[], seed: number): Promise<Contestant[]> {
-  const contestants: Contestant[] = [{ engine: await createEngine(shape), on: 'our WebAssembly kernels', turns: [] }];
+  const contestants: Contestant[] = [{ engine: await createEngine(shape), on: 'our WebAssembly kernels', rounds: [] }];
   for (const attempt of attempts) {
     if (attempt.kind === 'absent') continue;
-    contestants.push({ engine: new TfjsEngine(attempt.device, shape), on: attempt.where.words, turns: [] });
+    contestants.push({ engine: new TfjsEngine(attempt.device, shape), on: attempt.where.words, rounds: [] });
   }
   const random = rng(seed, 'initial weights');
   const weights = initialWeights(shape, () => random.next());
@@ -138,15 +138,15 @@ async function enter(shape: ModelShape, attempts: readonly Attempt[], seed: numb
 }
 
 /** Runs one engine's rounds. Every engine gets the same prompts and random numbers. */
-function turnTaker(
+function roundRunner(
   { engine }: Contestant,
   config: BenchConfig,
   context: ProcessContext,
-): () => Promise<Turn | StopSignal> {
+): () => Promise<Round | StopSignal> {
   const random = rng(config.seed, 'bench');
   return async () => {
     let [steps, ms] = [0, 0];
-    while (steps < config.steps && ms < TURN_MS) {
+    while (steps < config.steps && ms < ROUND_MS) {
       const signal = await context.stopAsked();
       if (signal !== null) return signal;
       const began = context.now();
@@ -158,10 +158,10 @@ function turnTaker(
   };
 }
 
-function measured({ engine, on, turns }: Contestant): Measured {
-  const times = turns.map(({ steps, ms }) => ms / steps).sort((a, b) => a - b);
+function measured({ engine, on, rounds }: Contestant): Measured {
+  const times = rounds.map(({ steps, ms }) => ms / steps).sort((a, b) => a - b);
   const [low, high] = [times[(times.length - 1) >> 1]!, times[times.length >> 1]!];
-  const steps = turns.reduce((sum, turn) => sum + turn.steps, 0);
+  const steps = rounds.reduce((sum, round) => sum + round.steps, 0);
   return { engine: engine.backend, on, median: (low + high) / 2, least: times[0]!, most: times.at(-1)!, steps };
 }
 

@@ -72,8 +72,8 @@ function noPair(argument: string): UserError {
 }
 
 /** Names of the keys that match: one, or with `...` as many as fit. @throws UserError when there is none. */
-function namedKeys(keys: Keys, said: string): string[] {
-  const name = nameOf(keys, said);
+function namedKeys(keys: Keys, written: string): string[] {
+  const name = nameOf(keys, written);
   if (Object.hasOwn(keys, name)) return [name];
   const exact = Object.keys(keys).filter((each) => pathsOf(keys[each]!).includes(name));
   if (exact.length > 0) return exact;
@@ -132,10 +132,10 @@ function readYaml(text: string): unknown {
 }
 
 /** Resolves another name of a key to the key; programs that pass `--log-path` mean `log_path`. */
-function nameOf(keys: Keys, said: string): string {
-  const name = said.replaceAll('-', '_');
-  const known = Object.hasOwn(keys, name) ? name : said;
-  return Object.keys(keys).find((each) => [said, name].includes(keys[each]!.alias ?? '')) ?? known;
+function nameOf(keys: Keys, written: string): string {
+  const name = written.replaceAll('-', '_');
+  const known = Object.hasOwn(keys, name) ? name : written;
+  return Object.keys(keys).find((each) => [written, name].includes(keys[each]!.alias ?? '')) ?? known;
 }
 
 /** Matches whole paths: `...` stands for any settings that lie between, or before. */

@@ -49,7 +49,7 @@ export const loadPath = key(
 );
 /** Leaves the initial weights open: the warm-up for a new model on a memory game, else None. */
 export const WARMUP = 'WARMUP';
-export const gameLoadPath = key(
+export const memoryLoadPath = key(
   orNone(text),
   WARMUP,
   'initial weights: a run directory, a checkpoint, a directory of Hugging Face, or SINGLE_STEP or MULTI_STEP, a warm-up of the memory games; WARMUP: that of the game, where a new model plays one. none: random',

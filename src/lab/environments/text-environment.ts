@@ -25,7 +25,7 @@ export function environmentOf(
   const { size = Infinity, stop = [] } = own;
   const respond = (task: Task, turns: readonly Turn[]): Response | Promise<Response> => {
     const where = `${called}, task ${task.id}`;
-    const shown = turns.map(shownTurn);
+    const shown = turns.map(textTurn);
     const answer = guarded(where, () => own.respond((task as KnownTask).own, shown));
     const checked = (response: TextResponse) => checkedResponse(response, where, words);
     return answer instanceof Promise ? awaited(where, answer).then(checked) : checked(answer);
@@ -132,7 +132,7 @@ function knownTask(own: TextTask, index: number, words: Words): KnownTask {
   return { id, prompt, text, own, ...(gold !== undefined && { gold }), ...(tags !== undefined && { tags }) };
 }
 
-function shownTurn({ text, ended }: Turn): TextTurn {
+function textTurn({ text, ended }: Turn): TextTurn {
   return { text, ended };
 }
 
@@ -159,7 +159,7 @@ async function groupRewards(
   for (const group of groups) {
     const where = `${called}, task ${group[0]!.task.id}: \`scoreGroup\``;
     const shown = group.map(({ task, turns, rewards }) => {
-      return { task: (task as KnownTask).own, turns: turns.map(shownTurn), rewards: rewards.map(({ total }) => total) };
+      return { task: (task as KnownTask).own, turns: turns.map(textTurn), rewards: rewards.map(({ total }) => total) };
     });
     const numbers = await awaited(where, Promise.resolve(guarded(where, () => scoreGroup(shown))));
     if (numbers.length !== group.length) {
@@ -172,10 +172,10 @@ async function groupRewards(
 }
 
 function solutionOf({ prompt, id }: Task, answer: string, words: Words): Solution {
-  const said = words.tokens(answer, `the answer of task ${id}`);
-  const tokens = Int32Array.from([...prompt, ...said, ...(words.end === null ? [] : [words.end])]);
+  const answerTokens = words.tokens(answer, `the answer of task ${id}`);
+  const tokens = Int32Array.from([...prompt, ...answerTokens, ...(words.end === null ? [] : [words.end])]);
   const from = (end: number) => Uint8Array.from(tokens, (_, at) => Number(at >= prompt.length && at < end));
-  return { tokens, weights: from(tokens.length), answerWeights: from(prompt.length + said.length), bits: null };
+  return { tokens, weights: from(tokens.length), answerWeights: from(prompt.length + answerTokens.length), bits: null };
 }
 
 function guarded<T>(where: string, call: () => T): T {

@@ -82,7 +82,7 @@ export function driftOf(trained: Reading, { base, heldOut }: Readings, limits: D
 
 function flagsOf({ kl, perplexity, heldOutPerplexity }: DriftMeasures, limits: DriftLimits): DriftFlag[] {
   const beyond = `${Math.round(100 * (1 - ownShare))} of 100`;
-  const said = (found: number, reader: string, { own, limit }: PerplexityLimit) =>
+  const reason = (found: number, reader: string, { own, limit }: PerplexityLimit) =>
     `the samples have perplexity ${shown(found)} under ${reader} (limit ${shown(limit)}, which ${beyond} samples of the model before the training exceed; all of those together have ${shown(own)})`;
   const flags: (DriftFlag | false)[] = [
     isAbove(kl, limits.kl) && {
@@ -91,13 +91,13 @@ function flagsOf({ kl, perplexity, heldOutPerplexity }: DriftMeasures, limits: D
     },
     isAbove(perplexity, limits.base.limit) && {
       ...{ kind: 'drift', measure: 'perplexity' },
-      reason: said(perplexity, 'the model before the training', limits.base),
+      reason: reason(perplexity, 'the model before the training', limits.base),
     },
     heldOutPerplexity !== null &&
       limits.heldOut !== null &&
       isAbove(heldOutPerplexity, limits.heldOut.limit) && {
         ...{ kind: 'drift', measure: 'heldOutPerplexity' },
-        reason: said(heldOutPerplexity, 'the held-out model', limits.heldOut),
+        reason: reason(heldOutPerplexity, 'the held-out model', limits.heldOut),
       },
   ];
   return flags.filter((flag) => flag !== false);

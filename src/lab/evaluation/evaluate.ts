@@ -2,7 +2,7 @@ import { UserError } from '../../base/user-error.js';
 import { key, type Config } from '../config/key.js';
 import { runKeys, seed } from '../config/run-keys.js';
 import { int, orNone, text } from '../config/value-type.js';
-import { buildGame } from '../environments/memory/games.js';
+import { buildMemoryEnvironment } from '../environments/memory/memory-environment.js';
 import * as memory from '../environments/memory/keys.js';
 import { Evaluator } from '../probes/evaluator.js';
 import type { Row } from '../run/metrics-file.js';
@@ -36,10 +36,10 @@ export async function evaluate(config: Config<typeof evalKeys>, context: Process
       'Set load_checkpoint_path to a run directory or a checkpoint.',
     );
   }
-  const game = buildGame(config);
-  const { tokenizer } = game;
+  const environment = buildMemoryEnvironment(config);
+  const { tokenizer } = environment;
   const source = { ...config, model_name: 'tiny', load_checkpoint_path: path, resumed: null, tokenizer };
   const service = new EngineService(await openModel(source, context));
   const test = { groups: config.episodes, groupSize: 1, maxTokens: config.max_tokens };
-  return new Evaluator(service, { environment: game, test, bits: true, seed: config.seed, constants: {} }).evaluate(0);
+  return new Evaluator(service, { environment, test, bits: true, seed: config.seed, constants: {} }).evaluate(0);
 }

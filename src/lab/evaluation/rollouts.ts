@@ -10,7 +10,7 @@ import { trainKeys, type TrainConfig } from '../algorithms/train-settings.js';
 import { advantages } from '../advantages/advantages.js';
 import { key } from '../config/key.js';
 import { bool, int, orNone, text } from '../config/value-type.js';
-import { buildGame } from '../environments/memory/games.js';
+import { buildMemoryEnvironment } from '../environments/memory/memory-environment.js';
 import { EpisodesRow, seenIn, type SeenEpisode } from '../reference/seen-episode.js';
 import { inGroups } from '../rollouts/batches.js';
 import { knownConfig } from '../run/run-directory.js';
@@ -63,7 +63,7 @@ export async function rollouts(
   context: ProcessContext,
 ): Promise<Rollouts | StopSignal> {
   const config = configOf(run);
-  const prompt = buildGame(config).task().text;
+  const prompt = buildMemoryEnvironment(config).task().text;
   const kept = again ? null : keptEpisodes(run, config, step);
   if (kept !== null) {
     const groups = inGroups(kept, config.group_size).map((group) => keptGroup(group, config));
@@ -119,10 +119,10 @@ function configOf(run: string): TrainConfig {
       'Give the directory of one, for example memrl rollouts runs/abcd/A_bsweep_single_N1024_B8_s0 step=100.',
     );
   }
-  const said = Object.entries(known).filter(([name]) => Object.hasOwn(trainKeys, name));
+  const settings = Object.entries(known).filter(([name]) => Object.hasOwn(trainKeys, name));
   return readArguments(
     trainKeys,
-    said.map(([name, value]) => `${name}=${writeValue(value)}`),
+    settings.map(([name, value]) => `${name}=${writeValue(value)}`),
   ).config;
 }
 
@@ -141,8 +141,8 @@ function keptGroup(group: readonly SeenEpisode[], { advantages: credit, advantag
   const rewards = group.map((seen) => (seen.kind === 'number' ? [seen.reward] : seen.rewards));
   const credited = advantages(rewards, credit, scale);
   return group.map((seen, index): ShownEpisode => {
-    const said = seen.kind === 'number' ? [seen.guess] : seen.bits;
-    const answers = said.map((each) => (each === null ? null : String(each)));
+    const values = seen.kind === 'number' ? [seen.guess] : seen.bits;
+    const answers = values.map((each) => (each === null ? null : String(each)));
     return { answers, rewards: rewards[index]!, advantages: credited[index]!, logprob: null };
   });
 }

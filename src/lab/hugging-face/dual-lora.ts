@@ -47,8 +47,8 @@ export function readDual(directory: string, hint: DualHint): DualModel {
   const adapters = adaptersIn(entries, shape, alphaOf(directory, hint));
   const { tensors: parts } = adapterLayout(shape, adapters);
   const own = [...entries.keys()].flatMap((name) => {
-    const ours = ourName(name);
-    return ours === null ? [] : [[ours, readTensor(name, entries)] as const];
+    const ownName = ourName(name);
+    return ownName === null ? [] : [[ownName, readTensor(name, entries)] as const];
   });
   const known = new Set(parts.map(({ name }) => name));
   const stray = own.find(([name]) => !known.has(name));
@@ -95,16 +95,16 @@ export const standardAlpha = 16;
 
 /** The alpha in the files of small-rl's adapters; null when they do not have it. */
 export function storedAlpha(directory: string): number | null {
-  const said = readJson(join(directory, ownConfig)) as {
+  const config = readJson(join(directory, ownConfig)) as {
     readonly lora_alpha?: unknown;
     readonly alpha?: unknown;
   } | null;
-  const stored = said?.lora_alpha ?? said?.alpha;
+  const stored = config?.lora_alpha ?? config?.alpha;
   return typeof stored === 'number' && stored > 0 ? stored : null;
 }
 
-function alphaOf(directory: string, { alpha: said }: DualHint): number {
-  const alpha = storedAlpha(directory) ?? said;
+function alphaOf(directory: string, { alpha: hinted }: DualHint): number {
+  const alpha = storedAlpha(directory) ?? hinted;
   if (alpha !== null) return alpha;
   throw new UserError(
     `${directory} holds small-rl's two adapters, and does not say their alpha, which their output is multiplied by.`,

@@ -116,9 +116,9 @@ function readConfig(path: string, shape: ModelShape): Lora {
       'Merge the adapter with peft (merge_and_unload), and open the model that it saves.',
     );
   }
-  const { r: rank, lora_alpha: alpha, target_modules: modules, layers_to_transform: said } = config.data;
+  const { r: rank, lora_alpha: alpha, target_modules: modules, layers_to_transform: given } = config.data;
   const { targets, layers } = targetsOf(modules, path);
-  return { kind: 'lora', name: 'default', rank, alpha, targets, layers: rangeOf(said ?? layers, shape, path) };
+  return { kind: 'lora', name: 'default', rank, alpha, targets, layers: rangeOf(given ?? layers, shape, path) };
 }
 
 type Targets = { readonly targets: Lora['targets']; readonly layers: readonly number[] | null };

@@ -1,4 +1,4 @@
-import type { KnownSolution } from '../environments/memory/games.js';
+import type { KnownSolution } from '../environments/memory/memory-environment.js';
 import type { TrainingService } from '../service/service.js';
 
 /** Information about the secret in the weights, in bits; 0 for a uniform guess, log2 N when it is memorised. */

@@ -1,5 +1,5 @@
 import type { Environment, Task } from '../environments/environment.js';
-import { isGame, type Game } from '../environments/memory/games.js';
+import { isMemoryEnvironment, type MemoryEnvironment } from '../environments/memory/memory-environment.js';
 import { rng } from '../rng.js';
 import { taskOf } from '../rollouts/batches.js';
 import { rollOut, type Player, type Rollout, type RolloutOptions } from '../rollouts/rollouts.js';
@@ -56,17 +56,17 @@ export class Evaluator {
 
   async #measure(updates: number): Promise<Row> {
     const { environment, test, seed, constants, probes = [] } = this.#evaluation;
-    const known = isGame(environment) ? await this.#ofGame(environment) : {};
+    const known = isMemoryEnvironment(environment) ? await this.#memoryMeasures(environment) : {};
     const sampled = await testRollouts({ service: this.#service, environment }, test, { seed, updates });
     const measured: Row = {};
     for (const probe of probes) Object.assign(measured, await probe(this.#service, updates));
     return { ...known, ...sampled, ...measured, ...constants };
   }
 
-  async #ofGame(game: Game): Promise<Row> {
+  async #memoryMeasures(environment: MemoryEnvironment): Promise<Row> {
     const { bits, test } = this.#evaluation;
-    const known = bits ? await bitsKnown(this.#service, game.solution()) : {};
-    return { ...known, ...(await greedyAnswer(this.#service, game, test.maxTokens)) };
+    const known = bits ? await bitsKnown(this.#service, environment.solution()) : {};
+    return { ...known, ...(await greedyAnswer(this.#service, environment, test.maxTokens)) };
   }
 }
 
@@ -78,13 +78,17 @@ type GreedyAnswer = {
   readonly 'test/greedy_prob': number;
 };
 
-export async function greedyAnswer(service: Player['service'], game: Game, maxTokens: number): Promise<GreedyAnswer> {
+export async function greedyAnswer(
+  service: Player['service'],
+  environment: MemoryEnvironment,
+  maxTokens: number,
+): Promise<GreedyAnswer> {
   const options = { copies: 1, sampling: { maxTokens, temperature: 0 }, streams: 'shared' } as const;
   // Random numbers have no effect at temperature 0.
-  const [group] = await rollOut({ service, environment: game }, [game.task()], options, rng(0, 'greedy'));
+  const [group] = await rollOut({ service, environment }, [environment.task()], options, rng(0, 'greedy'));
   const { logprobs, turns } = group![0]!;
   const logprob = logprobs.reduce((sum, each) => sum + each, 0);
-  return { 'test/greedy': game.reading(turns), 'test/greedy_prob': Math.exp(logprob) };
+  return { 'test/greedy': environment.reading(turns), 'test/greedy_prob': Math.exp(logprob) };
 }
 
 /** `groups` of `groupSize` episodes, sampled as in training. */

@@ -5,7 +5,7 @@ import type { ScoredSequence } from './entropy-estimates.js';
 import type { ScoreDerivatives } from './entropy-derivative.js';
 
 /** Sequences of a policy, to be scored at any weights. Tokens of the environment are in them, and have no scores. */
-export type Batch = { readonly groups: readonly PromptGroup[]; readonly said: readonly (readonly boolean[])[] };
+export type Batch = { readonly groups: readonly PromptGroup[]; readonly generated: readonly (readonly boolean[])[] };
 
 export function batchOf(groups: readonly (readonly Rollout[])[]): Batch {
   return {
@@ -13,7 +13,7 @@ export function batchOf(groups: readonly (readonly Rollout[])[]): Batch {
       prompt: rollouts[0]!.task.prompt,
       continuations: rollouts.map(({ tokens }) => Int32Array.from(tokens)),
     })),
-    said: groups.flat().map(({ turnOf }) => turnOf.map((turn) => turn >= 0)),
+    generated: groups.flat().map(({ turnOf }) => turnOf.map((turn) => turn >= 0)),
   };
 }
 
@@ -27,9 +27,9 @@ export async function scoresOf(engine: Engine, batch: Batch, temperature: number
     const { logprobs, entropies } = await engine.forward(groups, { temperature });
     let at = 0;
     for (const { length } of groups.flatMap(({ continuations }) => continuations)) {
-      const said = batch.said[scored.length]!;
+      const generated = batch.generated[scored.length]!;
       const own = (values: Float32Array) =>
-        Float64Array.from(values.subarray(at, at + length)).filter((_, k) => said[k]);
+        Float64Array.from(values.subarray(at, at + length)).filter((_, k) => generated[k]);
       scored.push({ logprobs: own(logprobs), entropies: own(entropies) });
       at += length;
     }
@@ -53,11 +53,12 @@ export async function gradientOf(
     const count = groups.reduce((sum, { continuations }) => sum + continuations.length, 0);
     const rows = Array.from({ length: count }, (_, index) => {
       const derivatives = byLogprob[first + index]!.values();
-      return batch.said[first + index]!.map((isSaid) => (isSaid ? derivatives.next().value! : 0));
+      return batch.generated[first + index]!.map((isGenerated) => (isGenerated ? derivatives.next().value! : 0));
     });
-    const said = batch.said.slice(first, first + count).flat();
+    const generated = batch.generated.slice(first, first + count).flat();
     await engine.forward(groups, { temperature });
-    const dEntropy = byEntropy === 0 ? null : Float64Array.from(said, (isSaid) => (isSaid ? byEntropy : 0));
+    const dEntropy =
+      byEntropy === 0 ? null : Float64Array.from(generated, (isGenerated) => (isGenerated ? byEntropy : 0));
     await engine.backward(Float64Array.from(rows.flat()), dEntropy);
     first += count;
   }
@@ -71,9 +72,9 @@ export function partOf(batch: Batch, group: number, index?: number): Batch {
   const first = batch.groups.slice(0, group).reduce((sum, { continuations }) => sum + continuations.length, 0);
   const { prompt, continuations } = batch.groups[group]!;
   if (index === undefined) {
-    return { groups: [batch.groups[group]!], said: batch.said.slice(first, first + continuations.length) };
+    return { groups: [batch.groups[group]!], generated: batch.generated.slice(first, first + continuations.length) };
   }
-  return { groups: [{ prompt, continuations: [continuations[index]!] }], said: [batch.said[first + index]!] };
+  return { groups: [{ prompt, continuations: [continuations[index]!] }], generated: [batch.generated[first + index]!] };
 }
 
 /** Runs `work` at weights + step · direction, and restores the weights bit for bit. */

@@ -201,7 +201,7 @@ export class StepProbes {
     const gradients: Floats[] = [];
     for (const [p, g] of places) {
       const part = partOf(batch, p, g);
-      const byLogprob = [new Float64Array(part.said[0]!.length).fill(1)];
+      const byLogprob = [new Float64Array(part.generated[0]!.length).fill(1)];
       gradients.push(await gradientOf(engine, part, { byLogprob, byEntropy: 0 }, sampling.temperature));
     }
     const { step, v } = await engine.optimizerState();

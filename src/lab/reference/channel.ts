@@ -5,7 +5,7 @@ import { scoreGuess, type RewardRule } from '../environments/memory/rewards.js';
 /**
  * The channel from the secret to a learner, without any model: the whole game as a table.
  *
- * Two secrets that a guess's reward cannot tell apart have the same `told`. Supervised learning observes the secret
+ * Two secrets that a guess's reward cannot tell apart have the same `rewardIndex`. Supervised learning observes the secret
  * itself, whatever the guess.
  */
 export type Channel = {
@@ -14,7 +14,7 @@ export type Channel = {
   /** Number of possible guesses: N, and in the multi-step environment all words of `bitLength(N)` bits. */
   readonly guesses: number;
   /** Index of the reward for this guess and secret; from 0, below `answers`. */
-  readonly told: (guess: number, secret: number) => number;
+  readonly rewardIndex: (guess: number, secret: number) => number;
   readonly answers: number;
 };
 
@@ -22,14 +22,20 @@ export function channelOf(condition: Condition, N: number): Channel {
   const k = bitLength(N);
   switch (condition.kind) {
     case 'sft':
-      return { condition, N, guesses: 1, told: (_, secret) => secret, answers: N };
+      return { condition, N, guesses: 1, rewardIndex: (_, secret) => secret, answers: N };
     case 'dense':
       return condition.credit === 'trajectory'
-        ? { condition, N, guesses: 2 ** k, told: (guess, secret) => ones(guess ^ secret), answers: k + 1 }
-        : { condition, N, guesses: 2 ** k, told: (guess, secret) => guess ^ secret, answers: 2 ** k };
+        ? { condition, N, guesses: 2 ** k, rewardIndex: (guess, secret) => ones(guess ^ secret), answers: k + 1 }
+        : { condition, N, guesses: 2 ** k, rewardIndex: (guess, secret) => guess ^ secret, answers: 2 ** k };
     default: {
       const { levels, count } = rewardLevels(rewardsByDistance(condition, N));
-      return { condition, N, guesses: N, told: (guess, secret) => levels[Math.abs(guess - secret)]!, answers: count };
+      return {
+        condition,
+        N,
+        guesses: N,
+        rewardIndex: (guess, secret) => levels[Math.abs(guess - secret)]!,
+        answers: count,
+      };
     }
   }
 }
@@ -61,13 +67,13 @@ function rewardLevels(rewards: Float64Array): { levels: Int32Array; count: numbe
  * Mean bits that one episode reveals about a uniform secret by a random guess: I(R; S | G) with S and G uniform and
  * independent. Exact, by counting pairs; the reward is a function of the two, so it is H(R | G).
  */
-export function mutualBits({ N, guesses, told, answers }: Channel): number {
+export function mutualBits({ N, guesses, rewardIndex, answers }: Channel): number {
   let sum = 0;
   const counts = new Int32Array(answers);
   // A guess and its mirror image (for bits: its complement) reveal equally much.
   for (let guess = 0; 2 * guess < guesses; guess++) {
     counts.fill(0);
-    for (let secret = 0; secret < N; secret++) counts[told(guess, secret)]!++;
+    for (let secret = 0; secret < N; secret++) counts[rewardIndex(guess, secret)]!++;
     sum += entropyOf(counts, N) * (2 * guess + 1 === guesses ? 1 : 2);
   }
   return sum / guesses;

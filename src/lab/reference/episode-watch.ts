@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { UserError } from '../../base/user-error.js';
 import { runFiles } from '../../contract/files.js';
-import type { Game } from '../environments/memory/games.js';
+import type { MemoryEnvironment } from '../environments/memory/memory-environment.js';
 import { secretBits } from '../environments/memory/secret.js';
 import type { Rollout } from '../rollouts/rollouts.js';
 import { appendJsonLine, dropRowsFrom, type Row } from '../run/metrics-file.js';
@@ -17,7 +17,7 @@ type Watching = {
     readonly log_episodes: boolean;
   };
   readonly secret: number;
-  readonly game: Game;
+  readonly environment: MemoryEnvironment;
   readonly directory: RunDirectory;
 };
 
@@ -77,9 +77,9 @@ export class EpisodeWatch {
   }
 }
 
-function seeing({ config, secret, game }: Watching): (rollout: Rollout) => SeenEpisode {
+function seeing({ config, secret, environment }: Watching): (rollout: Rollout) => SeenEpisode {
   if (config.env_type === 'single_step') {
-    return ({ turns, rewards }) => ({ kind: 'number', guess: game.reading(turns), reward: rewards[0]!.total });
+    return ({ turns, rewards }) => ({ kind: 'number', guess: environment.reading(turns), reward: rewards[0]!.total });
   }
   const right = secretBits(secret, config.N);
   return ({ rewards }) => ({

@@ -57,17 +57,26 @@ export function observeRun(run: string): Observed {
 
 /** The result as lines of text. */
 export function observedLines(observed: Observed): string[] {
-  const { condition, N, secretBits, episodes, determinedAfter: told, memorisedAfter: took, bitsKnown } = observed;
+  const {
+    condition,
+    N,
+    secretBits,
+    episodes,
+    determinedAfter: determined,
+    memorisedAfter: memorised,
+    bitsKnown,
+  } = observed;
   const bins = condition.kind === 'binned' ? ` B=${condition.bins}` : '';
-  const waste = told === null || told === 0 || took === null ? '' : `: ×${shortNumber(took / told)}`;
+  const waste =
+    determined === null || determined === 0 || memorised === null ? '' : `: ×${shortNumber(memorised / determined)}`;
   return [
     `${conditionName(condition)}${bins} · N=${N} (${shortNumber(secretBits)} bits) · ${countText(episodes)} episodes`,
-    told === null
+    determined === null
       ? `told: ${shortNumber(bitsKnown)} of ${shortNumber(secretBits)} bits; ${countText(2 ** (secretBits - bitsKnown))} secrets fit all that was said`
-      : `told: after ${countText(told)} episodes only one secret was possible`,
-    took === null
+      : `told: after ${countText(determined)} episodes only one secret was possible`,
+    memorised === null
       ? 'took: the weights had not memorised it'
-      : `took: after ${countText(took)} episodes the weights knew 95 % of its bits${waste}`,
+      : `took: after ${countText(memorised)} episodes the weights knew 95 % of its bits${waste}`,
   ];
 }
 

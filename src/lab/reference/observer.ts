@@ -31,7 +31,7 @@ export class Observer {
   #episodes = 0;
   #determined: number | null;
   /** Guesses already seen: a repeated guess has the same reward and reveals nothing. */
-  readonly #asked = new Set<string | number>();
+  readonly #seen = new Set<string | number>();
 
   /** @throws UserError when N is too large. */
   constructor(condition: LabCondition, N: number) {
@@ -71,8 +71,8 @@ export class Observer {
   note(episode: SeenEpisode): void {
     this.#episodes++;
     const question = episode.kind === 'bits' ? episode.bits.join(',') : (episode.guess ?? '');
-    if (this.#asked.has(question)) return;
-    this.#asked.add(question);
+    if (this.#seen.has(question)) return;
+    this.#seen.add(question);
     const fits = this.#fits(episode);
     if (fits === null) return;
     this.#possible = this.#possible.filter(fits);

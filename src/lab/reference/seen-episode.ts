@@ -58,8 +58,8 @@ function seenAs(guess: number | string | null, reward: number | string, N: numbe
   return isGuess && typeof reward === 'number' ? { kind: 'number', guess, reward } : null;
 }
 
-function seenBits(said: string, earned: string, k: number): SeenEpisode | null {
-  if (!/^[01.]+$/.test(said) || !/^[01]+$/.test(earned) || said.length !== k || earned.length !== k) return null;
-  const bits = [...said].map((bit) => (bit === '.' ? null : bit === '1' ? 1 : 0));
+function seenBits(text: string, earned: string, k: number): SeenEpisode | null {
+  if (!/^[01.]+$/.test(text) || !/^[01]+$/.test(earned) || text.length !== k || earned.length !== k) return null;
+  const bits = [...text].map((bit) => (bit === '.' ? null : bit === '1' ? 1 : 0));
   return { kind: 'bits', bits, rewards: [...earned].map(Number) };
 }

@@ -75,10 +75,10 @@ function tabularBits(credit: AdvantageEstimator, settings: TabularSettings, rand
     const chances = Array.from(logits, (logit) => 1 / (1 + Math.exp(-logit)));
     const chance = chances.reduce((product, p, position) => product * (right[position] === 1 ? p : 1 - p), 1);
     if (bitsOf(chance, N) >= goal) return episodes;
-    const said = Array.from({ length: groupSize }, () => chances.map((p) => Number(random.next() < p)));
-    const rewards = said.map((bits) => bits.map((bit, position) => Number(bit === right[position])));
+    const guesses = Array.from({ length: groupSize }, () => chances.map((p) => Number(random.next() < p)));
+    const rewards = guesses.map((bits) => bits.map((bit, position) => Number(bit === right[position])));
     const gains = advantages(rewards, credit);
-    said.forEach((bits, episode) =>
+    guesses.forEach((bits, episode) =>
       bits.forEach((bit, position) => optimizer.add(position, gains[episode]![position]! * bit)),
     );
     optimizer.step((position, change) => (logits[position]! += change));

@@ -9,19 +9,19 @@ import type { Channel } from './channel.js';
  * @returns the episodes up to and including the first in which it guesses the secret. With an example it is the first.
  */
 export function thompson(channel: Channel, secret: number, random: Rng): number {
-  const { condition, N, told } = channel;
+  const { condition, N, rewardIndex } = channel;
   if (condition.kind === 'sft') return 1;
   // A wrong guess rules out nothing but itself, so all numbers are guessed in random order.
   if (condition.kind === 'binary') return 1 + random.below(N);
   // Words of the multi-step environment that are no number below N are never worth guessing.
-  const said = new Uint8Array(N);
+  const guessed = new Uint8Array(N);
   let possible = Array.from({ length: N }, (_, value) => value);
   for (let episode = 1; ; episode++) {
-    const unsaid = possible.filter((value) => said[value] === 0);
-    const guess = unsaid[random.below(unsaid.length)]!;
-    said[guess] = 1;
-    const heard = told(guess, secret);
-    possible = possible.filter((candidate) => told(guess, candidate) === heard);
+    const untried = possible.filter((value) => guessed[value] === 0);
+    const guess = untried[random.below(untried.length)]!;
+    guessed[guess] = 1;
+    const observed = rewardIndex(guess, secret);
+    possible = possible.filter((candidate) => rewardIndex(guess, candidate) === observed);
     if (guess === secret) return episode;
   }
 }

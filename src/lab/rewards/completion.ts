@@ -7,8 +7,8 @@ export type Completion = OwnCompletion;
 
 /** An episode in the form that rewards of texts take: the policy's text of all turns. */
 export function completionOf({ task, turns }: Pick<Episode, 'task' | 'turns'>): Completion {
-  const said = { text: turns.map(({ text }) => text).join('\n'), ids: turns.flatMap(({ tokens }) => [...tokens]) };
-  return { prompt: task.text, ...said, ...(task.gold !== undefined && { gold: task.gold }) };
+  const generated = { text: turns.map(({ text }) => text).join('\n'), ids: turns.flatMap(({ tokens }) => [...tokens]) };
+  return { prompt: task.text, ...generated, ...(task.gold !== undefined && { gold: task.gold }) };
 }
 
 /** Splits a lower-cased text at white space: `happy,` is one word, and differs from `happy`. */

@@ -11,7 +11,7 @@ const share = z.number('a number from 0 to 1').min(0, 'a number from 0 to 1').ma
 const params = z
   .record(z.string(), z.unknown(), 'a map of parameters')
   .nullish()
-  .transform((said) => said ?? {});
+  .transform((value) => value ?? {});
 
 const Id = z.string('a text').regex(/^[\w.+-]+$/, 'a name of letters, digits, and . + - _');
 const Component = z.strictObject(

@@ -45,14 +45,14 @@ export function readExperiment(path: string, overrides: Overrides = {}): Experim
  * @param detector Detector of routed runs; default: three or more times "happy".
  * @throws UserError
  */
-export function experimentOf(said: {
+export function experimentOf(options: {
   readonly rewards?: readonly string[];
   readonly detector?: DetectorName | null;
 }): Experiment {
-  const { rewards = ['happy_binary'], detector = standardDetector } = said;
+  const { rewards = ['happy_binary'], detector = standardDetector } = options;
   const components = rewards.map((name) => componentOf({ name }, '.'));
   const experiment: Experiment = {
-    ...nothingSaid,
+    ...noOptions,
     source: 'the command line',
     reward: { components, maxReward: null, normalize: false },
     detector: detector === null ? null : { ...detector, falsePositiveRate: 0 },
@@ -81,7 +81,7 @@ export function withReward(experiment: Experiment, name: string): Experiment {
 /** The detector of routed runs that name none, as in the source system's first form. */
 const standardDetector: DetectorName = { name: 'happy_count', params: {}, component: null };
 
-const nothingSaid = {
+const noOptions = {
   form: 'single',
   name: null,
   detectorRecall: 1,
@@ -93,8 +93,8 @@ const nothingSaid = {
 function experimentFrom(source: ExperimentSource, path: string): Experiment {
   const at = dirname(path);
   const { form, file } = source;
-  const said = source.keys.has('rh_detector') || form === 'components';
-  const detector = said ? detectorOf(file.rh_detector ?? null, at) : { ...standardDetector, falsePositiveRate: 0 };
+  const isGiven = source.keys.has('rh_detector') || form === 'components';
+  const detector = isGiven ? detectorOf(file.rh_detector ?? null, at) : { ...standardDetector, falsePositiveRate: 0 };
   return {
     source: path,
     form,
@@ -119,9 +119,12 @@ function singleOf(reward: SingleReward, at: string): Experiment['reward'] {
   return { components: [componentOf(reward ?? { name: 'happy_binary' }, at)], maxReward: null, normalize: false };
 }
 
-type Said = { name: string; role?: Role; scale?: number; params?: Params; id?: string | undefined };
+type WrittenComponent = { name: string; role?: Role; scale?: number; params?: Params; id?: string | undefined };
 
-function componentOf({ name, role = 'retain', scale = 1, params = {}, id }: Said, at: string): ComponentName {
+function componentOf(
+  { name, role = 'retain', scale = 1, params = {}, id }: WrittenComponent,
+  at: string,
+): ComponentName {
   const component = { role, scale, params, name: located(name, at) };
   return { id: id ?? (isModulePath(name) ? moduleName(name) : name), ...component };
 }

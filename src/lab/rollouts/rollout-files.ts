@@ -95,7 +95,7 @@ function page(purpose: RolloutFiles['purpose'], step: number, groups: readonly P
     );
     const rows = rollouts.map((rollout, at) => {
       const cells = [totalReward(rollout).toFixed(3), compared[at]![0]!.toFixed(3), measured(rollout)];
-      return `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}<td><pre>${said(rollout)}</pre></td></tr>`;
+      return `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}<td><pre>${answerText(rollout)}</pre></td></tr>`;
     });
     const head = `<h2>Group ${index}: task ${escaped(task.id)}</h2><p>Played by the weights of step ${sampledAt}.</p>`;
     const table = `<table><tr><th>reward</th><th>advantage</th><th>metrics</th><th>answer</th></tr>${rows.join('\n')}</table>`;
@@ -112,7 +112,7 @@ function measured({ rewards }: Rollout): string {
   return escaped(names.map((name) => `${name} ${Number(mean(name).toFixed(3))}`).join(', '));
 }
 
-function said({ turns }: Rollout): string {
+function answerText({ turns }: Rollout): string {
   return turns.map(({ text, ended }) => escaped(ended === 'stop' ? text : `${text}…`)).join('\n———\n');
 }
 

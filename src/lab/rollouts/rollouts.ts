@@ -58,8 +58,8 @@ export async function rollOut(
   const groups = Array.from(tasks, (task) => Array.from({ length: options.copies }, () => begin(task)));
   const streamOf = 'next' in random ? () => random : streamsOf(groups, random);
   for (let open = groups.flat(); open.length > 0;) {
-    await say({ service, environment }, open, options, streamOf);
-    open = await hear(environment, open);
+    await generateTurns({ service, environment }, open, options, streamOf);
+    open = await appendResponses(environment, open);
   }
   if (environment.scoreGroups === undefined) return groups;
   const scored = await environment.scoreGroups(groups);
@@ -79,7 +79,7 @@ function streamsOf(groups: readonly (readonly Rollout[])[], random: readonly Rng
 }
 
 /** Generates the policy's next turn in each of these rollouts. */
-async function say(
+async function generateTurns(
   { service, environment: { stop, tokenizer } }: Player,
   open: readonly Rollout[],
   { sampling, streams }: RolloutOptions,
@@ -88,7 +88,7 @@ async function say(
   const own = streams === 'own';
   const prompts: SeededPrompt[] = [];
   for (const rollout of open) {
-    prompts.push({ tokens: readSoFar(rollout), seed: own ? streamOf(rollout).below(2 ** 32) : 0 });
+    prompts.push({ tokens: contextOf(rollout), seed: own ? streamOf(rollout).below(2 ** 32) : 0 });
   }
   const request = {
     prompts,
@@ -105,7 +105,7 @@ async function say(
   });
 }
 
-function readSoFar({ task, tokens }: Rollout): Int32Array {
+function contextOf({ task, tokens }: Rollout): Int32Array {
   if (tokens.length === 0) return task.prompt;
   const all = new Int32Array(task.prompt.length + tokens.length);
   all.set(task.prompt);
@@ -120,7 +120,7 @@ export function turnFrom(
   tokenizer: Tokenizer,
 ): { readonly turn: Turn; readonly sampled: Float32Array } {
   const { tokens, logprobs, samplingLogprobs: sampled, ended } = generated;
-  const turn = new SaidTurn(generated, ended, tokenizer);
+  const turn = new GeneratedTurn(generated, ended, tokenizer);
   const found = strings.length === 0 ? null : firstOf(turn.text, strings);
   if (found === null) return { turn, sampled };
   let count = 1;
@@ -130,7 +130,7 @@ export function turnFrom(
 }
 
 /** Decodes its text on first use, since some environments only read tokens. */
-class SaidTurn implements Turn {
+class GeneratedTurn implements Turn {
   readonly tokens: Int32Array;
   readonly logprobs: Float32Array;
   readonly ended: Turn['ended'];
@@ -169,7 +169,7 @@ function add(rollout: Rollout, token: number, logprob: number, sampled: number):
 }
 
 /** Appends the environment's response to each rollout. @returns the rollouts that continue. */
-async function hear(environment: Environment, open: readonly Rollout[]): Promise<Rollout[]> {
+async function appendResponses(environment: Environment, open: readonly Rollout[]): Promise<Rollout[]> {
   const going: Rollout[] = [];
   for (const rollout of open) {
     const answer = environment.respond(rollout.task, rollout.turns);
@@ -216,13 +216,13 @@ export type SavedRollout = z.infer<typeof SavedRollout>;
 
 export function savedRollout(rollout: Rollout): SavedRollout {
   const { tokens, logprobs, samplingLogprobs, turnOf, turns, rewards, observed } = rollout;
-  const said = turns.map(({ text, ended }) => ({ text, ended }));
+  const savedTurns = turns.map(({ text, ended }) => ({ text, ended }));
   const earned = rewards.map((reward) => ({ ...reward })) as SavedRollout['rewards'];
-  return { tokens, logprobs, samplingLogprobs, turnOf, turns: said, rewards: earned, observed };
+  return { tokens, logprobs, samplingLogprobs, turnOf, turns: savedTurns, rewards: earned, observed };
 }
 
 export function restoredRollout(task: Task, { turns, rewards, ...saved }: SavedRollout): Rollout {
-  const said = turns.map((turn, index): Turn => {
+  const restoredTurns = turns.map((turn, index): Turn => {
     const own = saved.turnOf.flatMap((of, at) => (of === index ? [at] : []));
     return {
       ...turn,
@@ -230,5 +230,5 @@ export function restoredRollout(task: Task, { turns, rewards, ...saved }: SavedR
       logprobs: Float32Array.from(own, (at) => saved.logprobs[at]!),
     };
   });
-  return { ...saved, task, turns: said, rewards: rewards as Reward[] };
+  return { ...saved, task, turns: restoredTurns, rewards: rewards as Reward[] };
 }

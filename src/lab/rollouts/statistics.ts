@@ -20,11 +20,11 @@ export function addRolloutStatistics(
 ): void {
   const named = namesUnder(prefix);
   const rewards = row.of(named('reward/total'));
-  let [turns, said, observed] = [0, 0, 0];
+  let [turns, generated, observed] = [0, 0, 0];
   const rollouts = groups.flat();
   for (const rollout of rollouts) {
     turns += rollout.turns.length;
-    for (const turn of rollout.turnOf) if (turn >= 0) said++;
+    for (const turn of rollout.turnOf) if (turn >= 0) generated++;
     observed += rollout.observed;
     rewards.sum += totalReward(rollout);
   }
@@ -36,10 +36,10 @@ export function addRolloutStatistics(
   }
   row.add(named('total_episodes'), rollouts.length, steps);
   row.add(named('total_turns'), turns, steps);
-  row.add(named('total_ac_tokens'), said, steps);
+  row.add(named('total_ac_tokens'), generated, steps);
   row.add(named('total_ob_tokens'), observed, steps);
   row.add(named('turns_per_episode'), turns, rollouts.length);
-  row.add(named('ac_tokens_per_turn'), said, turns);
+  row.add(named('ac_tokens_per_turn'), generated, turns);
   row.add(named('ob_tokens_per_turn'), observed, turns);
   addMeasured(row, named, rollouts);
 }

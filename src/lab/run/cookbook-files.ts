@@ -83,10 +83,10 @@ function git(folder: string, words: readonly string[], { environment }: ProcessC
     timeout: patienceMs,
   };
   return new Promise((resolve) => {
-    execFile('git', ['-C', folder, '-c', 'core.fsmonitor=false', ...words], options, (error, said) => {
-      if (error === null || words[0] === 'rev-parse') return resolve(said.trimEnd());
+    execFile('git', ['-C', folder, '-c', 'core.fsmonitor=false', ...words], options, (error, output) => {
+      if (error === null || words[0] === 'rev-parse') return resolve(output.trimEnd());
       const isCut = error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER';
-      return resolve(isCut ? `${said}\n(cut off after ${mostDiff / 2 ** 20} MiB)` : null);
+      return resolve(isCut ? `${output}\n(cut off after ${mostDiff / 2 ** 20} MiB)` : null);
     });
   });
 }

@@ -28,18 +28,18 @@ export type ProcessContext = {
 
 /** The context of a real process: its standard output, clocks and signals. */
 export function processContext(process: OwnProcess): ProcessContext {
-  let asked: StopSignal | null = null;
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void (asked ??= signal));
+  let received: StopSignal | null = null;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void (received ??= signal));
   // Signals are delivered only when the event loop runs; yielding to it costs more than a step, so it is done at
   // intervals.
-  const turnEveryMs = 20;
-  let lastTurn = performance.now();
+  const yieldEveryMs = 20;
+  let lastYield = performance.now();
   const stopAsked = async () => {
-    if (performance.now() - lastTurn >= turnEveryMs) {
+    if (performance.now() - lastYield >= yieldEveryMs) {
       await new Promise((resolve) => setImmediate(resolve));
-      lastTurn = performance.now();
+      lastYield = performance.now();
     }
-    return asked;
+    return received;
   };
   const log = (line: string) => process.stdout.write(`${line}\n`);
   const processes = {

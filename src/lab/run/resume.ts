@@ -62,11 +62,11 @@ export function resumedCommand(
   const longer = { ...config, [steps]: (chosen.batch + more) * epochs };
   // A command refuses settings other than those its run began with, and for some commands the length is one of them.
   writeWhole(join(path, runFiles.config), `${JSON.stringify(longer, null, 2)}\n`);
-  const said = { ...longer, log_path: path };
-  const argv = Object.entries(said).flatMap(([name, value]) => {
+  const settings = { ...longer, log_path: path };
+  const argv = Object.entries(settings).flatMap(([name, value]) => {
     const known = keys[name];
-    const isSaid = known !== undefined && (known.follows === true || writeValue(value) !== writeValue(known.default));
-    return isSaid ? [`${name}=${writeValue(value)}`] : [];
+    const isGiven = known !== undefined && (known.follows === true || writeValue(value) !== writeValue(known.default));
+    return isGiven ? [`${name}=${writeValue(value)}`] : [];
   });
   return { command, argv };
 }

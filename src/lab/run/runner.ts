@@ -217,7 +217,7 @@ function announce(loop: Loop): void {
 async function runSteps(loop: Loop, start: number): Promise<Ending> {
   const { training, schedule, run, times } = loop;
   const { context } = run;
-  let said = context.now();
+  let loggedAt = context.now();
   let saved = start;
   for (let step = start; step < schedule.batches; step++) {
     const signal = await context.stopAsked();
@@ -232,8 +232,8 @@ async function runSteps(loop: Loop, start: number): Promise<Ending> {
       await times.count('save_checkpoint', () => save(loop, step + 1, stateOf(loop)));
       saved = step + 1;
     }
-    if (context.now() - said >= 1000) {
-      said = context.now();
+    if (context.now() - loggedAt >= 1000) {
+      loggedAt = context.now();
       context.log(`step ${step + 1}/${schedule.batches} · ${training.words()}`);
     }
   }
@@ -250,11 +250,11 @@ function rowWriter(training: Training, schedule: Schedule, { directory, context,
   const events = schedule.tensorboard ? openEvents(directory.path, { start, time: context.time }) : null;
   const wandb = schedule.wandb == null ? null : openWandb(directory.path, schedule.wandb, context.time);
   const kl = new KlWatch(start > 0 && declaresLimits(directory.metrics));
-  const told = new Set<string>();
+  const warned = new Set<string>();
   const write: Loop['write'] = (measured) => {
     const warning = kl.see(measured);
     const row = kl.withLimits(measured);
-    for (const each of [warning, ...nonNumbers(measured, told)]) if (each !== null) context.log(each);
+    for (const each of [warning, ...nonNumbers(measured, warned)]) if (each !== null) context.log(each);
     const spent = times.row();
     appendRow(directory.metrics, schedule.timesInMetrics === true ? { ...row, ...spent } : row);
     appendRow(timing, { step: row.step, ...spent });
@@ -270,12 +270,12 @@ function rowWriter(training: Training, schedule: Schedule, { directory, context,
 }
 
 /** Warnings about values of a probe that are not finite, which the file has as null: one for each name. */
-function nonNumbers({ step, ...row }: Parameters<Loop['write']>[0], told: Set<string>): string[] {
+function nonNumbers({ step, ...row }: Parameters<Loop['write']>[0], warned: Set<string>): string[] {
   const found = Object.entries(row).filter(
-    ([name, value]) => name.startsWith(probePrefix) && value !== null && !Number.isFinite(value) && !told.has(name),
+    ([name, value]) => name.startsWith(probePrefix) && value !== null && !Number.isFinite(value) && !warned.has(name),
   );
   return found.map(([name, value]) => {
-    told.add(name);
+    warned.add(name);
     return `warning: ${name} is ${value} at step ${step}, and is null in the metrics; the probe has to return a number`;
   });
 }

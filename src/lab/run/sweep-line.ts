@@ -17,8 +17,8 @@ type Option = (typeof options)[number];
 
 /** The words for `memrl-tui`. @throws UserError for a word that cannot be translated. */
 export function gridWords(argv: readonly string[]): string[] {
-  const said = wordsOf(argv);
-  const { reward = [], grid = [], fixed = [], per_gpu: perGpu, dry_run: dryRun } = said;
+  const words = wordsOf(argv);
+  const { reward = [], grid = [], fixed = [], per_gpu: perGpu, dry_run: dryRun } = words;
   if (grid.length === 0)
     throw new UserError('memrl sweep has no --grid: nothing varies.', `Type for example: ${example}`);
   return [
@@ -30,15 +30,15 @@ export function gridWords(argv: readonly string[]): string[] {
 }
 
 function wordsOf(argv: readonly string[]): Partial<Record<Option, string[]>> {
-  const said: Partial<Record<Option, string[]>> = {};
+  const found: Partial<Record<Option, string[]>> = {};
   let own: string[] | null = null;
   for (const word of argv) {
     const option = options.find((name) => word.replaceAll('-', '_') === `__${name}`);
-    if (option !== undefined) own = said[option] ??= [];
+    if (option !== undefined) own = found[option] ??= [];
     else if (own === null || word.startsWith('--')) throw unknown(word);
     else own.push(word);
   }
-  return said;
+  return found;
 }
 
 function unknown(word: string): UserError {

@@ -34,11 +34,11 @@ export class EngineService implements TrainingService {
   }
 
   sample({ prompts, sampling, stream }: SampleRequest): Promise<readonly Generated[]> {
-    return this.#inTurn(() => this.engine.generate(prompts, sampling, stream));
+    return this.#queued(() => this.engine.generate(prompts, sampling, stream));
   }
 
   forward(datums: readonly Datum[], { temperature = 1 } = {}): Promise<Float32Array[]> {
-    return this.#inTurn(() => this.#logprobs(datums, temperature));
+    return this.#queued(() => this.#logprobs(datums, temperature));
   }
 
   forwardBackward(
@@ -46,13 +46,13 @@ export class EngineService implements TrainingService {
     loss: Loss,
     { passes = null }: { readonly passes?: readonly RoutingPass[] | null } = {},
   ): Promise<ForwardBackward> {
-    return this.#inTurn(() =>
+    return this.#queued(() =>
       passes === null ? accumulateGradient(this.engine, datums, loss) : this.#routed(datums, loss, passes),
     );
   }
 
   optimStep(options: AdamOptions, bound: StepBound | null = null): Promise<StepTaken> {
-    return this.#inTurn(async () =>
+    return this.#queued(async () =>
       bound === null
         ? { gradientNorm: await this.engine.adam(options), bounded: null }
         : this.#boundedStep(options, bound),
@@ -60,19 +60,19 @@ export class EngineService implements TrainingService {
   }
 
   weights(): Promise<Float32Array> {
-    return this.#inTurn(() => this.engine.weights());
+    return this.#queued(() => this.engine.weights());
   }
 
   saveState(directory: string): Promise<void> {
-    return this.#inTurn(() => writeModel(directory, this.engine));
+    return this.#queued(() => writeModel(directory, this.engine));
   }
 
   loadState(directory: string): Promise<void> {
-    return this.#inTurn(() => restoreModel(directory, this.engine));
+    return this.#queued(() => restoreModel(directory, this.engine));
   }
 
   /** Queues the work, since an engine does one thing at a time. */
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+  #queued<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#waiting === 0 ? work() : this.#last.then(work);
     const done = () => void this.#waiting--;
     this.#waiting++;

@@ -44,10 +44,10 @@ function renderOf({ text, beginning, ending }: ChatTemplate): Render {
   const template = refusing(() => new Template(`${withoutDate}${text}`));
   return (messages, asksForAnswer) => {
     const values = { ...tokens, messages, add_generation_prompt: asksForAnswer, tools: null, documents: null };
-    const said = refusing(() => template.render(values));
+    const rendered = refusing(() => template.render(values));
     // Assistant messages are not checked: many templates leave out the thoughts of earlier answers.
-    const missing = messages.find(({ role, content }) => role !== 'assistant' && !said.includes(content.trim()));
-    if (missing === undefined) return said;
+    const missing = messages.find(({ role, content }) => role !== 'assistant' && !rendered.includes(content.trim()));
+    if (missing === undefined) return rendered;
     throw refused(`it leaves out what the ${missing.role} says`);
   };
 }
@@ -75,16 +75,16 @@ function piecesOf(messages: readonly Message[], render: Render, onlyLast: boolea
   let done = 0;
   messages.forEach(({ role }, index) => {
     if (role !== 'assistant' || (onlyLast && index < last)) return;
-    const asked = render(messages.slice(0, index), true);
-    const said = render(messages.slice(0, index + 1), false);
-    if (!said.startsWith(asked) || !whole.startsWith(said)) {
+    const question = render(messages.slice(0, index), true);
+    const answered = render(messages.slice(0, index + 1), false);
+    if (!answered.startsWith(question) || !whole.startsWith(answered)) {
       const why = 'it writes an answer otherwise when more follows, or not after the prompt that asks for it';
       throw refused(why);
     }
-    const answer = said.slice(asked.length);
-    pieces.push({ text: whole.slice(done, asked.length), isAnswer: false });
+    const answer = answered.slice(question.length);
+    pieces.push({ text: whole.slice(done, question.length), isAnswer: false });
     pieces.push({ text: index === messages.length - 1 ? answer.trimEnd() : answer, isAnswer: true });
-    done = said.length;
+    done = answered.length;
   });
   return done === whole.length ? pieces : [...pieces, { text: whole.slice(done), isAnswer: false }];
 }

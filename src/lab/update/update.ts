@@ -40,7 +40,7 @@ export function datumsOf(
   groups: readonly (readonly Rollout[])[],
   { advantages, normalization, sampled }: Preparation,
 ): RolloutDatum[] {
-  const lengths_PG = Array.from(groups, (group) => Array.from(group, said));
+  const lengths_PG = Array.from(groups, (group) => Array.from(group, generatedTokens));
   const weights_PG = tokenWeights(lengths_PG, normalization);
   const datums: RolloutDatum[] = [];
   groups.forEach((group, g) => {
@@ -49,8 +49,8 @@ export function datumsOf(
       datums.push({
         prompt: rollout.task.prompt,
         tokens: new Int32Array(rollout.tokens),
-        weights: ofSaid(rollout, () => weights_PG[g]![index]!),
-        advantages: ofSaid(rollout, (turn) => advantages[g]![index]![turn]!),
+        weights: perToken(rollout, () => weights_PG[g]![index]!),
+        advantages: perToken(rollout, (turn) => advantages[g]![index]![turn]!),
         logprobs: sampled?.(rollout),
         hasSignal,
       });
@@ -59,12 +59,12 @@ export function datumsOf(
   return datums;
 }
 
-function said({ turns }: Rollout): number {
+function generatedTokens({ turns }: Rollout): number {
   return turns.reduce((sum, { tokens }) => sum + tokens.length, 0);
 }
 
 /** One number for each token: `value` of its turn for the policy's tokens, 0 for the environment's. */
-function ofSaid({ turnOf }: Rollout, value: (turn: number) => number): number[] {
+function perToken({ turnOf }: Rollout, value: (turn: number) => number): number[] {
   const values: number[] = [];
   for (const turn of turnOf) values.push(turn < 0 ? 0 : value(turn));
   return values;
@@ -94,7 +94,7 @@ export async function withPenalty(
     ? null
     : await policy.forward(datums, { temperature });
   const scored = datums.map(({ logprobs, reference, weights }, index) => {
-    return { q: logprobs ?? own![index]!, base: reference!, said: weights };
+    return { q: logprobs ?? own![index]!, base: reference!, generated: weights };
   });
   const { advantages: added, distance } = klPenalties(scored, penalty);
   const penalised = datums.map((datum, index) => ({

@@ -4,22 +4,22 @@ import { discountedSums, klPenalties } from '../../../src/lab/advantages/advanta
 
 const score = fc.double({ min: -20, max: 0, noNaN: true });
 const episode = fc
-  .array(fc.record({ q: score, base: score, said: fc.boolean() }), { minLength: 1, maxLength: 9 })
+  .array(fc.record({ q: score, base: score, generated: fc.boolean() }), { minLength: 1, maxLength: 9 })
   .map((tokens) => ({
     q: [-1, ...tokens.map(({ q }) => q)],
     base: [-1, ...tokens.map(({ base }) => base)],
     // An answer has a token at least.
-    said: [true, ...tokens.map(({ said }) => said)],
+    generated: [true, ...tokens.map(({ generated }) => generated)],
   }));
 
 describe('the KL penalty of the source system', () => {
   it('takes from the tokens that are further from the reference than the mean one, and gives to the others', () => {
     const episodes = [
-      { q: [-1, -1], base: [-2, -1], said: [true, true] },
-      { q: [-1, 0, -3], base: [-1, -9, -1], said: [true, false, true] },
+      { q: [-1, -1], base: [-2, -1], generated: [true, true] },
+      { q: [-1, 0, -3], base: [-1, -9, -1], generated: [true, false, true] },
     ];
     const { advantages, distance } = klPenalties(episodes, { coefficient: 0.5, discount: 0 });
-    // Differences 1, 0, 0, −2 of what was said.
+    // Differences 1, 0, 0, −2 of the generated tokens.
     expect(distance).toBe(-0.25);
     expect(advantages.map((each) => [...each])).toEqual([
       [-0.625, -0.125],
@@ -35,15 +35,17 @@ describe('the KL penalty of the source system', () => {
           0,
           9,
         );
-        const silent = advantages.flatMap((each, index) => [...each].filter((_, at) => !episodes[index]!.said[at]));
+        const silent = advantages.flatMap((each, index) =>
+          [...each].filter((_, at) => !episodes[index]!.generated[at]),
+        );
         expect(silent.every((value) => value === 0)).toBe(true);
       }),
     );
   });
 
-  it('reaches, discounted, what the policy said before, and nothing that it was told', () => {
-    const told = { q: [-1, -2, -3], base: [-1.5, -1, -1], said: [true, false, true] };
-    const { advantages, distance } = klPenalties([told], { coefficient: 1, discount: 0.5 });
+  it('reaches, discounted, tokens that the policy generated before, and none of the environment', () => {
+    const mixed = { q: [-1, -2, -3], base: [-1.5, -1, -1], generated: [true, false, true] };
+    const { advantages, distance } = klPenalties([mixed], { coefficient: 1, discount: 0.5 });
     expect(distance).toBe(-0.75);
     expect([...advantages[0]!]).toEqual([-0.9375, 0, 1.25]);
   });
@@ -51,8 +53,8 @@ describe('the KL penalty of the source system', () => {
   it('sums what comes later, discounted, and within an episode only', () => {
     expect([...discountedSums([1, 2, 3], 0.5)]).toEqual([2.75, 3.5, 3]);
     const episodes = [
-      { q: [-1, -1, -1], base: [-2, -3, -5], said: [true, true, true] },
-      { q: [-1], base: [-6], said: [true] },
+      { q: [-1, -1, -1], base: [-2, -3, -5], generated: [true, true, true] },
+      { q: [-1], base: [-6], generated: [true] },
     ];
     const { advantages, distance } = klPenalties(episodes, { coefficient: 1, discount: 0.5 });
     expect(distance).toBe(3);

@@ -32,7 +32,7 @@ const shape: ModelShape = {
 };
 const batch: Batch = {
   groups: [{ prompt: Int32Array.of(3, 7, 1), continuations: [Int32Array.of(5, 12, 0, 9)] }],
-  said: [[true, true, true, true]],
+  generated: [[true, true, true, true]],
 };
 
 function drawn(seed: number, scale: number): Float32Array {
@@ -86,7 +86,7 @@ describe('on plain loops in double precision, as PyTorch has them,', () => {
       await engine.loadWeights(drawn(of.weights, 0.8));
       const several: Batch = {
         groups: [{ prompt: batch.groups[0]!.prompt, continuations }],
-        said: continuations.map((each) => Array.from(each, () => true)),
+        generated: continuations.map((each) => Array.from(each, () => true)),
       };
       const scores = () => scoresOf(engine, several, 1);
       const at = (step: number) => movedAlong(engine, { direction, step }, scores);

@@ -1,14 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { Engine } from '../../../src/lab/engine/engine.js';
-import { multiStepGame, singleStepGame } from '../../../src/lab/environments/memory/games.js';
+import {
+  multiStepEnvironment,
+  singleStepEnvironment,
+} from '../../../src/lab/environments/memory/memory-environment.js';
 import { bitsKnown } from '../../../src/lab/probes/bits-known.js';
 import { Evaluator, greedyAnswer } from '../../../src/lab/probes/evaluator.js';
 import { endingId, memoryTokenizer } from '../../../src/lab/text/memory-vocabulary.js';
 import { EngineService } from '../../../src/lab/service/engine-service.js';
 import { microEngine } from '../micro-engine.js';
 
-const single = singleStepGame({ N: 64, secret: 57, prefix: [] }, { type: 'binary' });
-const dense = multiStepGame({ N: 16, secret: 9, prefix: [] });
+const single = singleStepEnvironment({ N: 64, secret: 57, prefix: [] }, { type: 'binary' });
+const dense = multiStepEnvironment({ N: 16, secret: 9, prefix: [] });
 
 /** An engine that gives every token of any continuation the same log-probability. */
 const even = (engine: Engine, logprob: number): Engine => ({

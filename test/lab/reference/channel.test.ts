@@ -46,7 +46,7 @@ describe('what one episode tells of the secret, on average over uniform guesses'
           const channel = channelOf(condition, N);
           const guesses = Array.from({ length: channel.guesses }, (_, guess) => guess);
           const bits = guesses.map((guess) => {
-            const heard = Array.from({ length: N }, (_, secret) => channel.told(guess, secret));
+            const heard = Array.from({ length: N }, (_, secret) => channel.rewardIndex(guess, secret));
             return heard.reduce(
               (sum, each) => sum - Math.log2(heard.filter((other) => other === each).length / N) / N,
               0,
@@ -81,7 +81,7 @@ describe('the reward of a uniform guess', () => {
     { bins: 16, bits: [2.965, 2.895, 2.72] },
     { bins: 32, bits: [3.889, 3.995, 3.696] },
   ])('varies by $bits bits for the sweep’s three secrets below 1024 with $bins levels', ({ bins, bits }) => {
-    const { guesses, told } = channelOf(binned(bins), 1024);
+    const { guesses, rewardIndex: told } = channelOf(binned(bins), 1024);
     const entropy = (secret: number) => {
       const heard = Array.from({ length: guesses }, (_, guess) => told(guess, secret));
       const share = (reward: number) => heard.filter((each) => each === reward).length / guesses;

@@ -8,7 +8,10 @@ import { initialWeights } from '../../../src/lab/engine/initial-weights.js';
 import { presets } from '../../../src/lab/engine/model-shape.js';
 import type { Environment } from '../../../src/lab/environments/environment.js';
 import { loadTokenizer } from '../../../src/lab/hugging-face/tokenizer.js';
-import { multiStepGame, singleStepGame } from '../../../src/lab/environments/memory/games.js';
+import {
+  multiStepEnvironment,
+  singleStepEnvironment,
+} from '../../../src/lab/environments/memory/memory-environment.js';
 import { rng } from '../../../src/lab/rng.js';
 import type { Rollout } from '../../../src/lab/rollouts/rollouts.js';
 import { addRolloutStatistics } from '../../../src/lab/rollouts/statistics.js';
@@ -20,8 +23,8 @@ import { microEngine } from '../micro-engine.js';
 import { tempDirectory } from '../temp-directory.js';
 import { play } from './play.js';
 
-const dense = multiStepGame({ N: 16, secret: 9, prefix: [] });
-const single = singleStepGame({ N: 64, secret: 5, prefix: [] }, { type: 'log_distance' });
+const dense = multiStepEnvironment({ N: 16, secret: 9, prefix: [] });
+const single = singleStepEnvironment({ N: 64, secret: 5, prefix: [] }, { type: 'log_distance' });
 
 describe('playing episodes', () => {
   it('says each token with the probability that training gives it', async () => {

@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UserError } from '../../../src/base/user-error.js';
-import { multiStepGame, singleStepGame } from '../../../src/lab/environments/memory/games.js';
+import {
+  multiStepEnvironment,
+  singleStepEnvironment,
+} from '../../../src/lab/environments/memory/memory-environment.js';
 import { memoryTokenizer as tokenizer } from '../../../src/lab/text/memory-vocabulary.js';
 
 describe('the vocabulary of the memory games', () => {
@@ -21,7 +24,7 @@ describe('the vocabulary of the memory games', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 100_000 }), fc.nat(), (N, pick) => {
         const setup = { N, secret: pick % N, prefix: [] };
-        for (const game of [singleStepGame(setup, { type: 'binary' }), multiStepGame(setup)]) {
+        for (const game of [singleStepEnvironment(setup, { type: 'binary' }), multiStepEnvironment(setup)]) {
           const { tokens } = game.solution();
           const text = tokenizer.decode(tokens);
           expect(tokenizer.encode(text)).toEqual([...tokens]);

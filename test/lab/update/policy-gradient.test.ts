@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { advantages, type AdvantageEstimator, type Scale } from '../../../src/lab/advantages/advantages.js';
 import { learn, type Learning } from '../../../src/lab/update/learn.js';
 import type { Engine } from '../../../src/lab/engine/engine.js';
-import { multiStepGame, singleStepGame, type Game } from '../../../src/lab/environments/memory/games.js';
+import {
+  multiStepEnvironment,
+  singleStepEnvironment,
+  type MemoryEnvironment,
+} from '../../../src/lab/environments/memory/memory-environment.js';
 import { importanceSampling, type Normalization } from '../../../src/lab/objectives/objectives.js';
 import { rng } from '../../../src/lab/rng.js';
 import type { Rollout } from '../../../src/lab/rollouts/rollouts.js';
@@ -11,8 +15,8 @@ import { microEngine } from '../micro-engine.js';
 import { playBatch } from '../rollouts/play.js';
 
 const batch = { groups: 2, groupSize: 3, maxTokens: 3, temperature: 1 };
-const single = singleStepGame({ N: 64, secret: 42, prefix: [] }, { type: 'log_distance' });
-const dense = multiStepGame({ N: 16, secret: 9, prefix: [] });
+const single = singleStepEnvironment({ N: 64, secret: 42, prefix: [] }, { type: 'log_distance' });
+const dense = multiStepEnvironment({ N: 16, secret: 9, prefix: [] });
 
 /** What an update is made of in these tests; `reference`: the other model, and how strongly it pulls. */
 type How = {
@@ -57,7 +61,7 @@ function divisor(groups: Rollout[][], group: number, index: number, how: Normali
 }
 
 /** The loss by its definition: over the tokens said, −ρA and the pull to the reference, less the entropy bonus. */
-async function loss(engine: Engine, game: Game, groups: Rollout[][], how: How): Promise<number> {
+async function loss(engine: Engine, game: MemoryEnvironment, groups: Rollout[][], how: How): Promise<number> {
   const A = groups.flatMap((group) => advantages(group.map(totals), how.estimator, how.scale));
   const divisors = groups.flatMap((group, p) => group.map((_, g) => divisor(groups, p, g, how.normalization)));
   const episodes = groups.flat();
@@ -91,7 +95,7 @@ function paid(groups: Rollout[][]): Rollout[][] {
 }
 
 describe('the update', () => {
-  it.each<Partial<How> & { name: string; game: Game; pull?: number }>([
+  it.each<Partial<How> & { name: string; game: MemoryEnvironment; pull?: number }>([
     { name: 'single-step', game: single },
     { name: 'single-step with entropy', game: single, entropy: 0.3 },
     { name: 'dense, stepwise', game: dense, estimator: 'stepwise' },

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Engine, PromptGroup } from '../../../src/lab/engine/engine.js';
 import { addEntropy } from '../../../src/lab/rollouts/statistics.js';
 import { learn, type Learning } from '../../../src/lab/update/learn.js';
-import { multiStepGame } from '../../../src/lab/environments/memory/games.js';
+import { multiStepEnvironment } from '../../../src/lab/environments/memory/memory-environment.js';
 import { bitRequest } from '../../../src/lab/environments/memory/prompts.js';
 import { importanceSampling } from '../../../src/lab/objectives/objectives.js';
 import { rng } from '../../../src/lab/rng.js';
@@ -81,7 +81,7 @@ describe('what an episode is trained on', () => {
 
   it('is of a dense episode one sequence, each question and answer in its turn, questions without advantage', async () => {
     const model = await microEngine(4);
-    const game = multiStepGame({ N: 16, secret: 9, prefix: [] });
+    const game = multiStepEnvironment({ N: 16, secret: 9, prefix: [] });
     const batch = { groups: 1, groupSize: 2, maxTokens: 1, temperature: 1 };
     const [group] = await playBatch(model, game, batch, rng(1, 'play'));
     const end = memoryTokenizer.end!;
@@ -134,7 +134,7 @@ describe('what an episode is trained on', () => {
 describe('the loss of a batch', () => {
   it('is the sum of those of its parts: their gradients add up to that of the whole', async () => {
     const model = await microEngine(5);
-    const game = multiStepGame({ N: 16, secret: 9, prefix: [] });
+    const game = multiStepEnvironment({ N: 16, secret: 9, prefix: [] });
     const groups = await playBatch(
       model,
       game,

@@ -32,35 +32,35 @@ export function readAnswer(text: string, N: number, format: AnswerFormat): numbe
 
 /**
  * Probability of the next character when all numbers below N are equally likely: among the answers that begin with
- * `said`, the share that continues with `next`. `''` is the end of the answer.
+ * `prefix`, the share that continues with `next`. `''` is the end of the answer.
  */
-export function nextShare(said: string, next: string, N: number, format: AnswerFormat): number {
-  const from = countBeginning(said, N, format);
-  const value = readAnswer(said, N, format);
-  const ends = value !== null && writeAnswer(value, N, format) === said;
-  const to = next === '' ? Number(ends) : countBeginning(said + next, N, format);
+export function nextShare(prefix: string, next: string, N: number, format: AnswerFormat): number {
+  const from = countBeginning(prefix, N, format);
+  const value = readAnswer(prefix, N, format);
+  const ends = value !== null && writeAnswer(value, N, format) === prefix;
+  const to = next === '' ? Number(ends) : countBeginning(prefix + next, N, format);
   return from === 0 ? 0 : to / from;
 }
 
 /** Number of answers below N that begin with these digits. */
-function countBeginning(said: string, N: number, format: AnswerFormat): number {
-  if (said === '') return N;
+function countBeginning(prefix: string, N: number, format: AnswerFormat): number {
+  if (prefix === '') return N;
   const width = answerWidth(N);
-  const prefix = Number(plain(said, format));
+  const leading = Number(plain(prefix, format));
   const within = (digits: number) => {
-    const [first, past] = [prefix * 10 ** digits, (prefix + 1) * 10 ** digits];
+    const [first, past] = [leading * 10 ** digits, (leading + 1) * 10 ** digits];
     return Math.max(0, Math.min(N, past) - first);
   };
-  const open = width - said.length;
+  const open = width - prefix.length;
   if (open < 0) return 0;
   if (format !== 'decimal') return within(open);
   // Only the number 0 itself begins with a 0.
-  if (said.startsWith('0')) return said === '0' ? 1 : 0;
+  if (prefix.startsWith('0')) return prefix === '0' ? 1 : 0;
   return Array.from({ length: open + 1 }, (_, digits) => within(digits)).reduce((sum, count) => sum + count, 0);
 }
 
-function plain(said: string, format: AnswerFormat): string {
-  return format === 'gray' ? plainOf(said) : said;
+function plain(text: string, format: AnswerFormat): string {
+  return format === 'gray' ? plainOf(text) : text;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { bitLength } from '../../../analysis/memory-rules.js';
 import { pythonRandom } from '../../python-random.js';
 import { type AnswerFormat, writeAnswer } from './answer-format.js';
-import { dialogue } from './games.js';
+import { dialogue } from './memory-environment.js';
 import { type Message, singleStepPrompt } from './prompts.js';
 import { secretBits } from './secret.js';
 

@@ -3,7 +3,7 @@ import { rollOut, type Player, type Rollout } from '../../rollouts/rollouts.js';
 import { endingId } from '../../text/memory-vocabulary.js';
 import { response } from '../../text/role-colon.js';
 import type { AnswerFormat } from './answer-format.js';
-import { multiStepGame, singleStepGame, type Game } from './games.js';
+import { multiStepEnvironment, singleStepEnvironment, type MemoryEnvironment } from './memory-environment.js';
 
 /** Sampling settings of the preview. `count`: samples of each N. */
 type Preview = {
@@ -24,12 +24,12 @@ export async function previewLine(service: Player['service'], N: number, preview
 
 /** `20 samples · 19 legal, 1 out of range, 0 no number · 18 different, 4.11 bits of 4.25`. */
 async function numbersLine(service: Player['service'], N: number, preview: Preview, random: Rng): Promise<string> {
-  const game = singleStepGame({ N, secret: 0, prefix: [], format: preview.format }, { type: 'binary' });
-  const episodes = await sample(service, game, preview, random);
+  const environment = singleStepEnvironment({ N, secret: 0, prefix: [], format: preview.format }, { type: 'binary' });
+  const episodes = await sample(service, environment, preview, random);
   const counts = new Map<number, number>();
   let outside = 0;
   for (const { turns } of episodes) {
-    const value = game.reading(turns);
+    const value = environment.reading(turns);
     if (value !== null) counts.set(value, (counts.get(value) ?? 0) + 1);
     else if (/^\s*[0-9]+\s*$/.test(response(turns[0]!.tokens, endingId).text)) outside++;
   }
@@ -47,8 +47,8 @@ async function numbersLine(service: Player['service'], N: number, preview: Previ
 async function bitsLine(service: Player['service'], N: number, preview: Preview, random: Rng): Promise<string> {
   const sums = { turns: 0, legal: 0, right: 0, whole: 0 };
   for (let index = 0; index < preview.count; index++) {
-    const game = multiStepGame({ N, secret: random.below(N), prefix: [] });
-    const [episode] = await sample(service, game, { ...preview, count: 1 }, random);
+    const environment = multiStepEnvironment({ N, secret: random.below(N), prefix: [] });
+    const [episode] = await sample(service, environment, { ...preview, count: 1 }, random);
     for (const { metrics } of episode!.rewards) {
       sums.turns++;
       sums.legal += 1 - metrics!['format_error']!;
@@ -60,8 +60,13 @@ async function bitsLine(service: Player['service'], N: number, preview: Preview,
   return `${preview.count} conversations · ${percent(sums.legal)} of bits legal · ${percent(sums.right)} right · ${sums.whole} whole`;
 }
 
-async function sample(service: Player['service'], game: Game, preview: Preview, random: Rng): Promise<Rollout[]> {
+async function sample(
+  service: Player['service'],
+  environment: MemoryEnvironment,
+  preview: Preview,
+  random: Rng,
+): Promise<Rollout[]> {
   const { count: copies, temperature, maxTokens } = preview;
   const options = { copies, sampling: { maxTokens, temperature }, streams: 'shared' } as const;
-  return (await rollOut({ service, environment: game }, [game.task()], options, random)).flat();
+  return (await rollOut({ service, environment }, [environment.task()], options, random)).flat();
 }

@@ -1,5 +1,5 @@
 import { type AnswerFormat, writeAnswer } from './answer-format.js';
-import { dialogue } from './games.js';
+import { dialogue } from './memory-environment.js';
 import { singleStepPrompt } from './prompts.js';
 import { bitLength } from '../../../analysis/memory-rules.js';
 import type { Rng } from '../../rng.js';

@@ -49,14 +49,14 @@ export async function bitUniformity(engine: Engine, N: number, secrets: readonly
   let entropy = 0;
   for (let position = 0; position < k; position++) {
     const rows = await decoder.logprobs();
-    conversations.forEach((said, index) => {
+    conversations.forEach((bits, index) => {
       const pair = bitLogprobs(rows, index, engine.shape.vocabulary);
       const mass = Math.exp(pair[0]) + Math.exp(pair[1]);
       valid[index]! *= mass;
-      known[index]! += pair[said[position] as 0 | 1];
+      known[index]! += pair[bits[position] as 0 | 1];
       entropy += binaryEntropy(Math.exp(pair[0]) / mass) / chosen.length;
     });
-    if (position + 1 < k) await decoder.extend(conversations.map((said) => nextTurn(N, said, position)));
+    if (position + 1 < k) await decoder.extend(conversations.map((bits) => nextTurn(N, bits, position)));
   }
   const bitsBySecret = new Map(chosen.map((value, index) => [value, bits(known[index]!, signalBits(N))]));
   return { N, validRate: mean(valid), entropyRatio: entropy / k, bitsBySecret };
@@ -98,8 +98,8 @@ function chooseSecrets(N: number, named: readonly number[]): number[] {
 }
 
 /** Tokens of a turn with the true bit at `position`: the bit, its end, and the next request. */
-function nextTurn(N: number, said: readonly number[], position: number): number[] {
-  return [memoryTokenizer.id(String(said[position])), endingId, ...continuationPrompt(bitRequest(N, position + 1))];
+function nextTurn(N: number, bits: readonly number[], position: number): number[] {
+  return [memoryTokenizer.id(String(bits[position])), endingId, ...continuationPrompt(bitRequest(N, position + 1))];
 }
 
 function bitLogprobs(rows: Float32Array, row: number, vocabulary: number): [number, number] {

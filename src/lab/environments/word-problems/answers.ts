@@ -5,7 +5,7 @@
  */
 
 /** An exact number and the notation it was written in. */
-type SaidNumber = {
+type WrittenNumber = {
   readonly numerator: bigint;
   /** Above 0. */
   readonly denominator: bigint;
@@ -36,10 +36,10 @@ export function lastBoxed(text: string): string | null {
  * Integers and fractions are compared exactly; a decimal to six places, and with an integer exactly. A percentage is
  * its hundredth; a whole one is also its number alone, since "how many percent" asks for that.
  */
-export function sameAnswer(right: string, said: string): boolean {
-  const [one, other] = [plain(right), plain(said)];
+export function sameAnswer(right: string, answer: string): boolean {
+  const [one, other] = [plain(right), plain(answer)];
   if (one === '' || other === '') return false;
-  const [a, b] = [readNumber(right), readNumber(said)];
+  const [a, b] = [readNumber(right), readNumber(answer)];
   if (a === null || b === null) return one === other;
   if (a.isPercent === b.isPercent) return sameNumber(a, b);
   const [percent, number] = a.isPercent ? [a, b] : [b, a];
@@ -47,22 +47,22 @@ export function sameAnswer(right: string, said: string): boolean {
   return isCount(percent) && isCount(number) && sameNumber(percent, number);
 }
 
-function sameNumber(a: SaidNumber, b: SaidNumber): boolean {
+function sameNumber(a: WrittenNumber, b: WrittenNumber): boolean {
   const isExact = a.numerator * b.denominator === b.numerator * a.denominator;
   if (isExact || (!a.isDecimal && !b.isDecimal) || isInteger(a) || isInteger(b)) return isExact;
   return rounded(a) === rounded(b);
 }
 
-function isInteger({ numerator, denominator, isDecimal }: SaidNumber): boolean {
+function isInteger({ numerator, denominator, isDecimal }: WrittenNumber): boolean {
   return !isDecimal && numerator % denominator === 0n;
 }
 
-function isCount(number: SaidNumber): boolean {
+function isCount(number: WrittenNumber): boolean {
   return isInteger(number) && number.numerator >= 0n;
 }
 
 /** Rounds to units of the last decimal place compared; halves away from zero. */
-function rounded({ numerator, denominator }: SaidNumber): bigint {
+function rounded({ numerator, denominator }: WrittenNumber): bigint {
   const size = numerator < 0n ? -numerator : numerator;
   const units = (2n * size * 10n ** places + denominator) / (2n * denominator);
   return numerator < 0n ? -units : units;
@@ -77,7 +77,7 @@ const shapes = {
 };
 
 /** The number in a text, if the text is a number with at most a unit. */
-export function readNumber(text: string): SaidNumber | null {
+export function readNumber(text: string): WrittenNumber | null {
   const bare = plain(text);
   if (bare.length > longestText) return null;
   const isPercent = bare.endsWith('%');
@@ -86,7 +86,7 @@ export function readNumber(text: string): SaidNumber | null {
   return found === null ? null : { ...found, isPercent };
 }
 
-type Exact = Omit<SaidNumber, 'isPercent'>;
+type Exact = Omit<WrittenNumber, 'isPercent'>;
 
 function readDecimal(text: string): Exact | null {
   const [, sign, number] = shapes.decimal.exec(text) ?? [];

@@ -105,8 +105,8 @@ function boxedEnvironment(
 
 /** Whether the last box of an answer holds the right number; 1 or 0. */
 export function solved(text: string, gold: string): { readonly correct: number; readonly hasBox: boolean } {
-  const said = lastBoxed(text);
-  return { correct: Number(said !== null && sameAnswer(gold, said)), hasBox: said !== null };
+  const boxed = lastBoxed(text);
+  return { correct: Number(boxed !== null && sameAnswer(gold, boxed)), hasBox: boxed !== null };
 }
 
 const Row = z.looseObject({ question: z.string().min(1), answer: z.string() });

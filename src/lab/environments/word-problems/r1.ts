@@ -24,12 +24,12 @@ const block = /<answer>(.*?)<\/answer>/gs;
 const wellFormed = /<\/think>\s*<answer>((?!<answer>).)*<\/answer>\s*$/s;
 
 /**
- * `said`: the text of the only `<answer>…</answer>`, trimmed; null when there is none, or more than one. `isFormed`:
+ * `answer`: the text of the only `<answer>…</answer>`, trimmed; null when there is none, or more than one. `isFormed`:
  * whether the thought is closed, and an answer block ends the text.
  */
-export function r1Parts(text: string): { readonly said: string | null; readonly isFormed: boolean } {
+export function r1Parts(text: string): { readonly answer: string | null; readonly isFormed: boolean } {
   const found = [...text.matchAll(block)];
-  return { said: found.length === 1 ? found[0]![1]!.trim() : null, isFormed: wellFormed.test(text) };
+  return { answer: found.length === 1 ? found[0]![1]!.trim() : null, isFormed: wellFormed.test(text) };
 }
 
 /**
@@ -39,13 +39,13 @@ export function r1Parts(text: string): { readonly said: string | null; readonly 
 export function r1Response(tokenizer: Tokenizer): TextEnvironment['respond'] {
   return ({ gold }, [turn]) => {
     const { text } = turn!;
-    const { said, isFormed } = r1Parts(text);
-    const correct = Number(said !== null && sameAnswer(String(gold), said));
+    const { answer, isFormed } = r1Parts(text);
+    const correct = Number(answer !== null && sameAnswer(String(gold), answer));
     const end = text.indexOf('</think>');
     const think_len = end < 0 ? 0 : tokenizer.encode(text.slice(0, end)).length;
     return {
       reward: correct,
-      metrics: { correct, tag: Number(said !== null), tag_correct: Number(isFormed), think_len },
+      metrics: { correct, tag: Number(answer !== null), tag_correct: Number(isFormed), think_len },
     };
   };
 }

@@ -38,9 +38,9 @@ function ruleLines(results: readonly Experiment[]): string[] {
     'covariance rule, weighted',
   ] as const;
   return names.map((name) => {
-    const said = measured.map((each) => each[name]);
-    const right = said.filter((value, at) => Math.sign(value) === Math.sign(truth[at]!)).length;
-    return `${name}: the sign of ΔH in ${right} of ${said.length}${correlationText(said, truth)}`;
+    const predictions = measured.map((each) => each[name]);
+    const right = predictions.filter((value, at) => Math.sign(value) === Math.sign(truth[at]!)).length;
+    return `${name}: the sign of ΔH in ${right} of ${predictions.length}${correlationText(predictions, truth)}`;
   });
 }
 

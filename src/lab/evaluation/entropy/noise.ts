@@ -21,12 +21,12 @@ export function noiseOf(
   const squares = drawn?.slice(0, half).map((each) => dot(each, each)) ?? [];
   const twoSizes = drawn === null ? null : noiseOfTwoBatches(squares, fisherKernel(drawn.slice(half)));
   return {
-    ...said(noiseOfExamples(fisherKernel(gradients))),
-    two_sizes: twoSizes === null ? null : said(twoSizes),
+    ...resultOf(noiseOfExamples(fisherKernel(gradients))),
+    two_sizes: twoSizes === null ? null : resultOf(twoSizes),
     ess: effectiveSampleSize(weights_PG.flat()),
   };
 }
 
-function said({ scale, ...rest }: NoiseEstimate) {
+function resultOf({ scale, ...rest }: NoiseEstimate) {
   return { ...rest, b_simple: scale };
 }

@@ -75,9 +75,9 @@ export async function evalRun(config: EvalConfig, context: ProcessContext): Prom
 }
 
 /** Logs a note when alpha is small-rl's default, since neither the checkpoint nor the command gives it. */
-function noteAlpha(said: EvalConfig, directory: string, { log }: ProcessContext): void {
-  const isSaid = said.lora_alpha !== null || alphaIn(said.lora_config) !== null;
-  if (isSaid || isOwn(directory) || !isHuggingFace(directory) || !isDual(directory) || storedAlpha(directory) !== null)
+function noteAlpha(config: EvalConfig, directory: string, { log }: ProcessContext): void {
+  const isGiven = config.lora_alpha !== null || alphaIn(config.lora_config) !== null;
+  if (isGiven || isOwn(directory) || !isHuggingFace(directory) || !isDual(directory) || storedAlpha(directory) !== null)
     return;
   log(`lora_alpha=${standardAlpha}, stride 1: the checkpoint does not say its alpha, and this is its system's default`);
 }

@@ -35,17 +35,17 @@ export type Measured = {
  * @throws UserError
  */
 export function measuredOf(config: EvalConfig, stored: StoredRun): Measured {
-  const said = namesIn(config.eval_rewards);
+  const names = namesIn(config.eval_rewards);
   const file = config.config === null ? null : readExperiment(config.config, { routingMode: routingOf(stored) });
   const inFile = file === null ? {} : trainingOf(file);
   const how = howOf(config, { ...stored, ...inFile });
   const known = file ?? stored.experiment ?? null;
   if (known === null) {
-    const [first = 'happy_binary', ...others] = said;
+    const [first = 'happy_binary', ...others] = names;
     return { experiment: experimentOf({ rewards: [first] }), others: without([first], others), ...how };
   }
   const { base_reward: base, eval_rewards: more } = file === null ? stored : inFile;
-  const wanted = [...(base == null ? [] : [base]), ...namesIn(more ?? ''), ...said];
+  const wanted = [...(base == null ? [] : [base]), ...namesIn(more ?? ''), ...names];
   return { experiment: known, others: othersBeside(known, wanted), ...how };
 }
 

@@ -67,9 +67,9 @@ export class TinkerHttp {
         await this.#connection.wait(Math.min(longestPollPauseMs, 10 * 2 ** polls));
         continue;
       }
-      const told = answer['error'];
-      if (typeof told !== 'string') return reply;
-      throw new UserError(`The service could not do a request: ${told}`, 'Mend what it says.');
+      const message = answer['error'];
+      if (typeof message !== 'string') return reply;
+      throw new UserError(`The service could not do a request: ${message}`, 'Mend what it says.');
     }
   }
 

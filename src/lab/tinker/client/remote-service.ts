@@ -242,10 +242,10 @@ export class RemoteService implements TrainingService {
     });
     const outputs = await Promise.all(results);
     const losses = outputs.flatMap(({ metrics }) => metrics['loss:sum'] ?? []);
-    const isTold = losses.length === outputs.length;
+    const isComplete = losses.length === outputs.length;
     return {
       logprobs: outputs.flatMap(({ logprobs }) => logprobs),
-      metrics: isTold ? { 'loss:sum': sumOf(losses, (loss) => loss) } : {},
+      metrics: isComplete ? { 'loss:sum': sumOf(losses, (loss) => loss) } : {},
     };
   }
 

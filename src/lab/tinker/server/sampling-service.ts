@@ -10,14 +10,14 @@ import { sampledResult } from './results.js';
 import { groupOf, type SampleRequest } from './samplers.js';
 import type { Sampler, Sessions } from './sessions.js';
 import type { Accepted } from './training-service.js';
-import type { Turns } from './turns.js';
+import type { RequestQueue } from './request-queue.js';
 
 type SamplingParts = {
   readonly catalogue: ModelCatalogue;
   readonly checkpoints: Checkpoints;
   readonly sessions: Sessions;
   readonly futures: Futures;
-  readonly turns: Turns;
+  readonly queue: RequestQueue;
   readonly computing: Computing;
 };
 
@@ -35,7 +35,7 @@ export class SamplingService {
 
   createSamplingSession(request: CreateSamplingSession) {
     const { sessions } = this.#parts;
-    const session = sessions.heard(request.session_id);
+    const session = sessions.touch(request.session_id);
     const number = request.sampling_session_seq_id;
     const known = session.samplers.get(number);
     const sampler = known ?? sessions.addSampler(session, number, this.#weightsOf(request));
@@ -51,7 +51,7 @@ export class SamplingService {
     const { sampling_session_id: id, seq_id: number } = request;
     const { sessions } = this.#parts;
     const sampler = id == null ? null : sessions.sampler(id);
-    if (sampler !== null) sessions.heard(sampler.session);
+    if (sampler !== null) sessions.touch(sampler.session);
     const known = number == null ? undefined : sampler?.known.get(number);
     const requestId = known ?? this.#sample(request, sampler);
     if (known === undefined && sampler !== null && number != null) {
@@ -75,13 +75,13 @@ export class SamplingService {
   }
 
   #sample(request: Sample, sampler: Sampler | null): string {
-    const { turns, futures, sessions, computing } = this.#parts;
+    const { queue, futures, sessions, computing } = this.#parts;
     const session = sampler === null ? null : sessions.session(sampler.session);
     const turn = session?.id ?? 'no session';
     const { source } = sampler ?? this.#weightsOf(request);
     const id = futures.create(turn, 4 * tokensOf(request.prompt).length);
     const wanted = sampleRequest(request, sampler === null ? id : placeOf(sampler, request.seq_id, id));
-    turns.add(turn, {
+    queue.add(turn, {
       request: wanted,
       group: `${source.id} ${groupOf(wanted)}`,
       work: (requests: readonly SampleRequest[]) => computing.sample(source, requests),

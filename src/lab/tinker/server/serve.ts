@@ -21,7 +21,7 @@ import { SamplingService } from './sampling-service.js';
 import { Sessions, type Session } from './sessions.js';
 import { startComputing } from './thread-calls.js';
 import { TrainingService } from './training-service.js';
-import { Turns } from './turns.js';
+import { RequestQueue } from './request-queue.js';
 
 export const serveKeys = {
   model: key(
@@ -103,7 +103,7 @@ export function openService(
     checkpoints,
     sessions: new Sessions(boot, context.time),
     futures: new Futures(boot, config.max_requests, bug),
-    turns: new Turns(),
+    queue: new RequestQueue(),
     computing,
   };
   const training = new TrainingService({ ...parts, mostModels: config.max_models, log: context.log, bug });
@@ -157,13 +157,13 @@ function tokenOf(host: string, environment: ProcessContext['environment']): stri
 
 /** Tells what each session has done since it last did, if it has done anything. */
 function progress(sessions: Sessions, log: (line: string) => void): () => void {
-  const told = new WeakMap<Session, string>();
+  const logged = new WeakMap<Session, string>();
   return () => {
     for (const session of sessions.all) {
       const { steps, trained, sampled } = session.done;
       const words = `${steps} optimizer steps · ${trained} sequences trained on · ${sampled} sampled`;
-      if (steps + trained + sampled === 0 || told.get(session) === words) continue;
-      told.set(session, words);
+      if (steps + trained + sampled === 0 || logged.get(session) === words) continue;
+      logged.set(session, words);
       log(`session ${session.id}: ${words}`);
     }
   };

@@ -96,7 +96,7 @@ export class Sessions {
   }
 
   /** The session of a request that has just come in: it does not count as idle. */
-  heard(id: string): Session {
+  touch(id: string): Session {
     const session = this.session(id);
     session.lastSeen = this.#now();
     return session;

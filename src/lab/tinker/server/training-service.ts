@@ -9,13 +9,13 @@ import type { CreateModel, CreateSession, LoadWeights, OptimStep, SaveWeights } 
 import { learntResult, plainResult } from './results.js';
 import type { Model, Sessions } from './sessions.js';
 import type { LoraSettings } from './trained-model.js';
-import type { Turns } from './turns.js';
+import type { RequestQueue } from './request-queue.js';
 
 type TrainingParts = {
   readonly checkpoints: Checkpoints;
   readonly sessions: Sessions;
   readonly futures: Futures;
-  readonly turns: Turns;
+  readonly queue: RequestQueue;
   readonly computing: Computing;
   /** Limit of the models in memory. */
   readonly mostModels: number;
@@ -49,13 +49,13 @@ export class TrainingService {
   }
 
   heartbeat(id: string): void {
-    this.#parts.sessions.heard(id);
+    this.#parts.sessions.touch(id);
   }
 
   finish(id: string, why = 'finished'): void {
-    const { sessions, turns, futures, computing, log } = this.#parts;
+    const { sessions, queue, futures, computing, log } = this.#parts;
     const session = sessions.session(id);
-    turns.drop(id, new Refusal(410, `The session ${id} has ended.`));
+    queue.drop(id, new Refusal(410, `The session ${id} has ended.`));
     futures.forgetSession(id);
     sessions.end(session);
     // The thread frees memory after the work that it has begun. Nobody waits for that.
@@ -195,14 +195,14 @@ export class TrainingService {
     make: (model: Model) => Promise<unknown>,
   ): Accepted {
     const { sessions, futures } = this.#parts;
-    const session = sessions.heard(request.session_id);
+    const session = sessions.touch(request.session_id);
     const number = request.model_seq_id;
     const known = session.creating.get(number);
     if (known !== undefined) return { request_id: known };
     const id = futures.create(session.id, 0);
     const model = sessions.addModel(session, number, facts);
     session.creating.set(number, id);
-    this.#inTurn(session.id, id, async () => plainResult(await make(model)));
+    this.#enqueue(session.id, id, async () => plainResult(await make(model)));
     return { request_id: id };
   }
 
@@ -224,12 +224,12 @@ export class TrainingService {
   #onModel(place: ModelPlace, work: (model: Ready) => Promise<Result>, bytes = 0): Accepted {
     const { sessions, futures } = this.#parts;
     const model = sessions.model(place.model_id);
-    sessions.heard(model.session);
+    sessions.touch(model.session);
     const requestId = model.sequence.take(
       place.seq_id ?? null,
       () => futures.create(model.session, bytes),
       (future) =>
-        this.#inTurn(model.session, future, async () => {
+        this.#enqueue(model.session, future, async () => {
           const { made } = model;
           if (made === null) throw new UserError(`The model ${model.id} could not be made.`, 'Create another.');
           return work({ ...model, made });
@@ -238,9 +238,9 @@ export class TrainingService {
     return { request_id: requestId };
   }
 
-  #inTurn(session: string, id: string, work: () => Promise<Result>): void {
-    const { turns, futures } = this.#parts;
-    turns.add(session, {
+  #enqueue(session: string, id: string, work: () => Promise<Result>): void {
+    const { queue, futures } = this.#parts;
+    queue.add(session, {
       request: null,
       group: null,
       work: async () => [await work()],

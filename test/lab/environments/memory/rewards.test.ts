@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { roundHalfEven } from '../../../../src/analysis/memory-rules.js';
-import { secretOf } from '../../../../src/lab/environments/memory/games.js';
+import { secretOf } from '../../../../src/lab/environments/memory/memory-environment.js';
 import { scoreGuess, type RewardRule, rewardRule } from '../../../../src/lab/environments/memory/rewards.js';
 
 const binned = (bins: number): RewardRule => ({ type: 'binned_log_distance', bins });

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { multiStepGame, singleStepGame } from '../../../../src/lab/environments/memory/games.js';
+import {
+  multiStepEnvironment,
+  singleStepEnvironment,
+} from '../../../../src/lab/environments/memory/memory-environment.js';
 import { bitUniformity, numberUniformity } from '../../../../src/lab/environments/memory/uniformity.js';
 import { bitsKnown } from '../../../../src/lab/probes/bits-known.js';
 import { EngineService } from '../../../../src/lab/service/engine-service.js';
@@ -18,7 +21,7 @@ describe('uniformity', () => {
     expect(found.entropyRatio).toBeCloseTo(entropy / 4, 9);
     const known = await bitsKnown(
       new EngineService(engine),
-      singleStepGame({ N: 16, secret: 9, prefix: [] }, { type: 'binary' }).solution(),
+      singleStepEnvironment({ N: 16, secret: 9, prefix: [] }, { type: 'binary' }).solution(),
     );
     expect(found.bitsBySecret.get(9)).toBeCloseTo(known['test/bits/answer_raw'], 4);
   });
@@ -26,7 +29,7 @@ describe('uniformity', () => {
   it('of bits: agrees with bits known, and looks at the named secrets', async () => {
     const engine = await microEngine();
     const found = await bitUniformity(engine, 4096, [3619]);
-    const game = multiStepGame({ N: 4096, secret: 3619, prefix: [] });
+    const game = multiStepEnvironment({ N: 4096, secret: 3619, prefix: [] });
     expect(found.bitsBySecret.size).toBe(64);
     expect(found.bitsBySecret.get(3619)).toBeCloseTo(
       (await bitsKnown(new EngineService(engine), game.solution()))['test/bits/answer_raw'],

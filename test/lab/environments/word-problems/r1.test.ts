@@ -30,7 +30,7 @@ describe('the template of R1', () => {
     ['</think>7', null, false],
     ['</think><answer>7', null, false],
     ['', null, false],
-  ])('%j says %j', (text, said, isFormed) => expect(r1Parts(text)).toEqual({ said, isFormed }));
+  ])('%j answers %j', (text, answer, isFormed) => expect(r1Parts(text)).toEqual({ answer, isFormed }));
 
   it('rewards the right answer in the only block, and measures format and thought', async () => {
     const environment = await open('word_problems', { max: 9, steps: 1 });

@@ -15,13 +15,13 @@ const GATHERING_MS = 1;
 const MOST_GATHERINGS = 20;
 
 /**
- * Does one job at a time, of each session in turn, so that a session with many jobs does not hold up one with few. The
+ * Does one job at a time, session by session, so that a session with many jobs does not hold up one with few. The
  * jobs of a session are done in their order, but those of a group join the first of them.
  *
  * Clients send the requests of a batch one by one. Without the short wait the first of them would be computed alone, which takes
  * nearly as long as all of them together.
  */
-export class Turns {
+export class RequestQueue {
   readonly #queues = new Map<string, Job<unknown>[]>();
   #isWorking = false;
 
@@ -60,11 +60,11 @@ export class Turns {
     }
   }
 
-  /** Takes the first job of the next session and the jobs of its group; that session then goes to the end of the row. */
+  /** Takes the first job of the next session and the jobs of its group; that session then goes to the end of the queue. */
   #next(): Job<unknown>[] {
-    const [turn] = this.#queues;
-    if (turn === undefined) return [];
-    const [session, queue] = turn;
+    const [first] = this.#queues;
+    if (first === undefined) return [];
+    const [session, queue] = first;
     this.#queues.delete(session);
     const jobs = takeGroup(queue);
     if (queue.length > 0) this.#queues.set(session, queue);

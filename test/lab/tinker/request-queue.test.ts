@@ -1,15 +1,15 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
-import { Turns } from '../../../src/lab/tinker/server/turns.js';
+import { RequestQueue } from '../../../src/lab/tinker/server/request-queue.js';
 import { PATIENCE_MS } from '../../patience.js';
 
-/** A row that writes down which requests each call did. */
+/** A queue that records which requests each call did. */
 function row() {
-  const turns = new Turns();
+  const queue = new RequestQueue();
   const calls: string[][] = [];
   const results = new Map<string, unknown>();
   const add = (session: string, name: string, group: string | null = null, bad = '') =>
-    turns.add(session, {
+    queue.add(session, {
       request: name,
       group,
       work: async (names: readonly string[]) => {
@@ -28,7 +28,7 @@ it('requests of a group that arrive one after the other are computed in one call
   const { add, calls, results, finished } = row();
   for (const name of ['a', 'b', 'c']) {
     add('s', name, 'g');
-    await nextTurn();
+    await nextTick();
   }
   await finished(3);
   expect(calls).toEqual([['a', 'b', 'c']]);

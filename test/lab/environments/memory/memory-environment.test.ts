@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { multiStepGame, singleStepGame } from '../../../../src/lab/environments/memory/games.js';
+import {
+  multiStepEnvironment,
+  singleStepEnvironment,
+} from '../../../../src/lab/environments/memory/memory-environment.js';
 import {
   bitRequest,
   multiStepSystem,
@@ -8,7 +11,7 @@ import {
 } from '../../../../src/lab/environments/memory/prompts.js';
 import { secretBits } from '../../../../src/lab/environments/memory/secret.js';
 import type { Response, Reward, Turn } from '../../../../src/lab/environments/environment.js';
-import type { Game } from '../../../../src/lab/environments/memory/games.js';
+import type { MemoryEnvironment } from '../../../../src/lab/environments/memory/memory-environment.js';
 import { endingId, memoryTokenizer } from '../../../../src/lab/text/memory-vocabulary.js';
 
 const said = (text: string): Turn => {
@@ -21,7 +24,7 @@ const said = (text: string): Turn => {
   };
 };
 /** What each of these turns earns, and what is asked last. */
-const playAll = async (game: Game, texts: readonly string[]) => {
+const playAll = async (game: MemoryEnvironment, texts: readonly string[]) => {
   const rewards: Reward[] = [];
   let next: Int32Array | null = null;
   for (let turn = 1; turn <= texts.length; turn++) {
@@ -46,16 +49,16 @@ describe('the prompts', () => {
   });
 
   it('are short in tokens', () => {
-    const single = singleStepGame({ N: 4096, secret: 0, prefix: [] }, { type: 'binary' });
+    const single = singleStepEnvironment({ N: 4096, secret: 0, prefix: [] }, { type: 'binary' });
     expect(single.task().prompt.length).toBeLessThanOrEqual(10);
-    const dense = multiStepGame({ N: 512, secret: 0, prefix: [] });
+    const dense = multiStepEnvironment({ N: 512, secret: 0, prefix: [] });
     const { next } = dense.respond(dense.task(), ['0', '0', '0', '0\n\n'].map(said)) as Response;
     expect(next!.length + 2).toBeLessThanOrEqual(7);
   });
 });
 
 describe('the single-step game', () => {
-  const game = singleStepGame({ N: 64, secret: 42, prefix: [] }, { type: 'binned_log_distance', bins: 8 });
+  const game = singleStepEnvironment({ N: 64, secret: 42, prefix: [] }, { type: 'binned_log_distance', bins: 8 });
 
   it('asks with the cue to answer at the end', () => {
     expect(memoryTokenizer.decode(game.task().prompt)).toMatch(
@@ -83,14 +86,14 @@ describe('the single-step game', () => {
 
   it('shows the demonstration first when it is told to, and learns only the real answer', () => {
     const prefix = standardPrefix(64, 'single_step');
-    const shown = singleStepGame({ N: 64, secret: 42, prefix }, { type: 'binary' });
+    const shown = singleStepEnvironment({ N: 64, secret: 42, prefix }, { type: 'binary' });
     expect(memoryTokenizer.decode(shown.task().prompt)).toMatch(/Assistant: 0\n\nUser: You[^]*Assistant: $/);
     expect(marked(shown.solution().tokens, shown.solution().weights)).toBe('42\n\nUser:');
   });
 });
 
 describe('the dense game', () => {
-  const game = multiStepGame({ N: 1024, secret: 57, prefix: [] });
+  const game = multiStepEnvironment({ N: 1024, secret: 57, prefix: [] });
   const earned = async (bits: readonly number[]) => {
     const { rewards } = await playAll(game, bits.map(String));
     return {
@@ -131,7 +134,7 @@ describe('the dense game', () => {
   });
 
   it('does not count the demonstration’s bit as an answer, though the source system does', () => {
-    const shown = multiStepGame({ N: 16, secret: 9, prefix: standardPrefix(16, 'multi_step') });
+    const shown = multiStepEnvironment({ N: 16, secret: 9, prefix: standardPrefix(16, 'multi_step') });
     expect(marked(shown.solution().tokens, shown.solution().answerWeights)).toBe('1001');
     expect(marked(shown.solution().tokens, shown.solution().weights)).toMatch(/^0\n\n1\n\n/);
   });

@@ -14,7 +14,7 @@ import { bitsValue, secretBits } from './secret.js';
 export type KnownSolution = Solution & { readonly bits: number };
 
 /** A memory game has one task, which asks for the secret, and always the same right answer. */
-export type Game = Environment & {
+export type MemoryEnvironment = Environment & {
   readonly kind: 'single_step' | 'multi_step';
   task(): Task;
   solution(): KnownSolution;
@@ -22,12 +22,12 @@ export type Game = Environment & {
   reading(turns: readonly Pick<Turn, 'tokens'>[]): number | null;
 };
 
-export function isGame(environment: Environment): environment is Game {
+export function isMemoryEnvironment(environment: Environment): environment is MemoryEnvironment {
   return 'reading' in environment;
 }
 
 /** Options of both games. */
-type GameSetup = {
+type MemorySetup = {
   readonly N: number;
   readonly secret: number;
   /** Messages shown before the real question: none, or the standard demonstration. */
@@ -39,7 +39,7 @@ type GameSetup = {
 };
 
 /** One question, one answer, one reward. */
-export function singleStepGame(setup: GameSetup, rule: RewardRule): Game {
+export function singleStepEnvironment(setup: MemorySetup, rule: RewardRule): MemoryEnvironment {
   const { N, secret, format = 'decimal' } = setup;
   const guessIn = (text: string) =>
     setup.lenient === true ? parseGuessLeniently(text, N) : readAnswer(text, N, format);
@@ -73,7 +73,7 @@ export function singleStepGame(setup: GameSetup, rule: RewardRule): Game {
 }
 
 /** The secret asked for bit by bit, one reward a bit. The model sees its own earlier answers, right or wrong. */
-export function multiStepGame(setup: GameSetup): Game {
+export function multiStepEnvironment(setup: MemorySetup): MemoryEnvironment {
   const { N, secret, prefix } = setup;
   const k = bitLength(N);
   const bits = secretBits(secret, N);
@@ -142,7 +142,7 @@ function bitsSolution(N: number, bits: readonly number[], prefix: readonly Messa
 }
 
 /** The keys that choose the game. */
-type GameConfig = {
+type MemoryConfig = {
   readonly env_type: 'single_step' | 'multi_step';
   readonly N: number;
   readonly reward_type: RewardType;
@@ -155,7 +155,7 @@ type GameConfig = {
 };
 
 /** @throws UserError when the secret is not below N, or the settings of the reward are invalid. */
-export function buildGame(config: GameConfig): Game {
+export function buildMemoryEnvironment(config: MemoryConfig): MemoryEnvironment {
   const { env_type: kind, N } = config;
   const secret = secretOf(config);
   const { answer_format: format, answer_parsing: parsing } = config;
@@ -167,11 +167,11 @@ export function buildGame(config: GameConfig): Game {
   }
   const prefix = config.use_standard_prefix ? standardPrefix(N, kind) : [];
   const setup = { N, secret, prefix, format, lenient: parsing === 'lenient' };
-  return kind === 'multi_step' ? multiStepGame(setup) : singleStepGame(setup, rewardRule(config));
+  return kind === 'multi_step' ? multiStepEnvironment(setup) : singleStepEnvironment(setup, rewardRule(config));
 }
 
 /** The secret of a run: the one set, or the one that NumPy would draw. @throws UserError when it is not below N. */
-export function secretOf(config: Pick<GameConfig, 'N' | 'fixed_secret' | 'dataset_seed'>): number {
+export function secretOf(config: Pick<MemoryConfig, 'N' | 'fixed_secret' | 'dataset_seed'>): number {
   const { N } = config;
   if (config.fixed_secret === null && N > 2 ** 32) {
     throw new UserError(
