@@ -23,7 +23,7 @@ export function newAttempt(
       command: null,
       stopped: false,
       paused: false,
-      bereaved: false,
+      commandDied: false,
     },
     ...{
       killedAt: null,
@@ -50,9 +50,9 @@ export type Attempt = {
   readonly child: ChildProcess | null;
   /** The machine or container that it began in, if its processes are not visible here; null: they are. */
   readonly elsewhere: string | null;
-  /** What can be typed into; null: nothing. */
+  /** The input that a user can type into; null when there is none. */
   readonly input: RunInput | null;
-  /** Whether it waited for a line when it was last looked at. */
+  /** Whether it waited for a line at the last check. */
   awaitsInput: boolean;
   /** Known at once for an adopted attempt, else read from the shim's file when needed. */
   identity: ProcessIdentity | null;
@@ -66,8 +66,8 @@ export type Attempt = {
   stopped: boolean;
   /** Whether this supervisor has suspended it. */
   paused: boolean;
-  /** Whether, at the last look during a pause, its command was dead but its shim alive. */
-  bereaved: boolean;
+  /** Whether the last check during a pause found its command dead but its shim alive. */
+  commandDied: boolean;
   /** When SIGKILL was sent to all its processes. */
   killedAt: number | null;
   /** Set if its shim died without reporting an end. */
@@ -86,16 +86,16 @@ export type Orphan = {
   since: number;
   /** How the shim died. */
   status: ShimStatus;
-  /** Its processes that lived at the last search. */
-  witnesses: readonly ProcessIdentity[];
-  /** Whether they have lived for long enough after the shim not to have died together. */
+  /** Processes of the attempt that were alive at the last search. */
+  survivors: readonly ProcessIdentity[];
+  /** Whether one of them has lived so long after the shim that they were not killed together. */
   outlived: boolean;
 };
 
-/** Processes that survive SIGKILL (on a dead disk, or of another user) hold the slot no longer than this, ms. */
-const SURVIVAL_MS = 5000;
-/** Time in which helpers of an ended program may notice its end, ms. */
-const PARTING_MS = 500;
+/** Limit on the time that processes which survive SIGKILL (on a dead disk, or of another user) hold the slot, ms. */
+const UNKILLABLE_MS = 5000;
+/** Time for helper processes of an ended program to exit by themselves, ms. */
+const HELPER_EXIT_MS = 500;
 
 /** All processes of the attempt, as a tree to signal. */
 export function treeOf(attempt: Attempt): Tree {
@@ -128,8 +128,8 @@ type Standing = Pick<Attempt, 'ending' | 'endedAt' | 'stopped' | 'killedAt'>;
 /** Whether the end of an attempt can be reported, with so many living processes left of it. */
 export function isOver({ ending, endedAt, stopped, killedAt }: Standing, left: number, now: number): boolean {
   if (left === 0) return ending !== null;
-  if (killedAt !== null) return now - killedAt > SURVIVAL_MS;
-  return ending !== null && !stopped && now - endedAt > PARTING_MS;
+  if (killedAt !== null) return now - killedAt > UNKILLABLE_MS;
+  return ending !== null && !stopped && now - endedAt > HELPER_EXIT_MS;
 }
 
 /**

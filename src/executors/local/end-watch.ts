@@ -9,7 +9,7 @@ import { attemptDirectory, exitObstacle } from '../attempt/attempt-files.js';
 import { type Attempt, isOver, treeOf } from './attempt.js';
 import { type CgroupHome, type OomWatch, release } from './cgroup-home.js';
 import { explained, isSigkill, provenEnding, type ShimStatus, unprovenEnding } from '../attempt/ending.js';
-import { hasOutlived, isBereft, isDue, isLed, lookAround, troubleOfOrphan } from './orphan.js';
+import { hasOutlived, isGone, isDue, isLed, lookAround, troubleOfOrphan } from './orphan.js';
 
 /** Interval of looks at attempts whose end is not notified, ms. */
 const LOOK_MS = 100;
@@ -54,7 +54,7 @@ export class EndWatch {
   shimGone(attempt: Attempt, status: ShimStatus, spec: LaunchSpec | null): void {
     const ending = provenEnding(attemptDirectory(attempt.directory, attempt.number), status);
     if (ending !== null) return this.#shimEnded(attempt, spec === null ? ending : explained(ending, spec));
-    attempt.orphan = { since: performance.now(), status, witnesses: [], outlived: false };
+    attempt.orphan = { since: performance.now(), status, survivors: [], outlived: false };
     this.#lookNow();
   }
 
@@ -148,7 +148,7 @@ export class EndWatch {
   #lookAtOrphan(attempt: Attempt, left: readonly ProcessEntry[]): void {
     const { status, outlived } = attempt.orphan!;
     lookAround(attempt, left);
-    if (!isBereft(attempt.orphan!)) return outlived ? this.#tellTrouble(attempt) : undefined;
+    if (!isGone(attempt.orphan!)) return outlived ? this.#tellTrouble(attempt) : undefined;
     const directory = attemptDirectory(attempt.directory, attempt.number);
     // An adopted shim may have reported its end meanwhile.
     const proven = provenEnding(directory, status);

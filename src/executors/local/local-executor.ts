@@ -63,8 +63,8 @@ export class LocalExecutor implements Executor {
   readonly #naming: Naming;
   readonly #ends: EndWatch;
   readonly #cores = usableCores();
-  #pulse: NodeJS.Timeout | null = null;
-  #beats = 0;
+  #checkTimer: NodeJS.Timeout | null = null;
+  #checks = 0;
   #isClosed = false;
 
   /**
@@ -186,7 +186,7 @@ export class LocalExecutor implements Executor {
   rootOf(id: RunId): number | null {
     const attempt = this.#attempts.get(id);
     if (attempt === undefined || attempt.elsewhere !== null) return null;
-    return attempt.orphan?.witnesses[0]?.pid ?? attempt.pid;
+    return attempt.orphan?.survivors[0]?.pid ?? attempt.pid;
   }
 
   placeOf(): null {
@@ -234,7 +234,7 @@ export class LocalExecutor implements Executor {
 
   close(): void {
     this.#isClosed = true;
-    if (this.#pulse !== null) clearTimeout(this.#pulse);
+    if (this.#checkTimer !== null) clearTimeout(this.#checkTimer);
     this.#ends.close();
     this.#naming.close();
     this.#attempts.clear();
@@ -243,7 +243,7 @@ export class LocalExecutor implements Executor {
 
   #watch(attempt: Attempt): void {
     this.#attempts.set(attempt.id, attempt);
-    this.#pulse ??= setTimeout(() => this.#beat(), untilWholeSecond(performance.now())).unref();
+    this.#checkTimer ??= setTimeout(() => this.#checkAttempts(), untilWholeSecond(performance.now())).unref();
     if (attempt.elsewhere === null) this.#naming.add(attempt);
   }
 
@@ -261,17 +261,17 @@ export class LocalExecutor implements Executor {
     return { kind: 'elsewhere', pid, host };
   }
 
-  #beat(): void {
-    this.#pulse = null;
+  #checkAttempts(): void {
+    this.#checkTimer = null;
     this.#oom.look();
     this.#home?.tidy();
     for (const attempt of this.#attempts.values()) this.#checkOn(attempt);
-    const isHeldDue = this.#beats++ % HELD_EVERY === 0;
+    const isHeldDue = this.#checks++ % HELD_EVERY === 0;
     this.#families.look(
       [...this.#attempts.values()].filter((attempt) => isLed(attempt) && (attempt.cgroup === null || isHeldDue)),
     );
     if (this.#attempts.size > 0)
-      this.#pulse = setTimeout(() => this.#beat(), untilWholeSecond(performance.now())).unref();
+      this.#checkTimer = setTimeout(() => this.#checkAttempts(), untilWholeSecond(performance.now())).unref();
   }
 
   /** Rare changes, which are checked once a second. */
@@ -283,9 +283,9 @@ export class LocalExecutor implements Executor {
     const isDead = attempt.paused && attempt.command !== null && !isAlive(attempt.command);
     // If the shim was killed as well, the rest stays suspended until a user acts. Of two processes that are killed together one may
     // be seen dead before the other, so a second look decides.
-    const isBereaved = isDead && isLed(attempt) && isAlive(attempt.identity!);
-    if (isBereaved && attempt.bereaved) this.continue(attempt.id);
-    attempt.bereaved = isBereaved;
+    const diedAlone = isDead && isLed(attempt) && isAlive(attempt.identity!);
+    if (diedAlone && attempt.commandDied) this.continue(attempt.id);
+    attempt.commandDied = diedAlone;
   }
 
   #noteWaiting(attempt: Attempt, awaitsInput: boolean): void {

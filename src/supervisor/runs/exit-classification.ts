@@ -13,7 +13,7 @@ import type { Completion, PlannedRun } from '../../spec/planned-run.js';
 import { doneTest } from '../../spec/policy/done-rule.js';
 import type { AskDone } from './done-commands.js';
 
-/** Of an attempt that there was. */
+/** The ending of an attempt that was started. */
 export type AttemptEnding = Exclude<Ending, { kind: 'not-claimed' | 'not-run' }>;
 
 /** How complete a run is, by what its directory says; `completionOf` of the spec. */

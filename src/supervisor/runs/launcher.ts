@@ -27,7 +27,7 @@ type LaunchTools = {
   mention: (event: SchedulerEvent) => void;
   /** The reason why a run is not up yet has changed. */
   changed: (id: RunId) => void;
-  /** What a start came to nothing for want of: for a while, no other one is made. */
+  /** Shortage of the machine that made a start fail. While it lasts, nothing else is started. */
   shortage: Shortage;
   now: () => number;
 };
@@ -40,9 +40,9 @@ type Variables = Readonly<Record<string, string>>;
 /**
  * Starts runs where the scheduler has put them.
  *
- * A run has its slot from the moment it is launched here. What has to be waited for, a daemon or a system that is out of
- * processes, is waited for in that slot: to hand the slot to the next run would bring that one to the same place. A request
- * to end the run in the meantime is met by not starting it.
+ * A run has its slot from the moment it is launched here, also while it waits for a GPU daemon or for the system to have
+ * free processes: another run in the same slot would have to wait as well. A run that a user ends in the meantime is not
+ * started.
  */
 export class Launcher {
   readonly #tools: LaunchTools;
@@ -110,7 +110,7 @@ export class Launcher {
     return gpusOf(slot).length === 1 && need.perGpu > 1 && !alone && resources.mps === 'auto';
   }
 
-  /** Two of one run would write over each other: the one that lives is the one that was to be started. */
+  /** Takes over an attempt that still runs, instead of starting the next one: both would write to the same files. */
   async #takeOver(launch: Launch, { directory }: PlannedRun, orphan: number): Promise<void> {
     const { executor, tell, now, tookOver, ended } = this.#tools;
     const { id, attempt, slot: given } = launch;
@@ -152,7 +152,7 @@ export class Launcher {
     void after(start, (answer) => this.#answered(launch, answer, sharing));
   }
 
-  /** What the next supervisor finds out by itself is not told by one that is leaving. */
+  /** Records how a start went. A supervisor that is shutting down records nothing: the next one finds the run by itself. */
   #answered(launch: Launch, start: Start, sharing: Variables): void {
     if (this.#isClosed) return;
     const { mention, tell, now } = this.#tools;

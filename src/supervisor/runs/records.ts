@@ -31,7 +31,7 @@ type Origin = { redact: Redact; environment?: string };
 /** Who submitted, from where: the environment, the redactor made of it, and the names of the machine's GPUs. */
 type Submitter = { environment: Readonly<Record<string, string>>; redact: Redact; gpus: readonly string[] };
 
-/** So many submits whose code is being found out, and the runs that started meanwhile. */
+/** `captures`: number of submits whose code state is still being read. `started`: runs that started meanwhile. */
 type UnderWay = { captures: number; started: Set<PlannedRun> };
 
 /** Between attempts to write what the disk has refused, ms; doubled each time, up to the longest. */

@@ -1,7 +1,7 @@
-/** Between attempts to start a process while the system refuses, ms. */
+/** Interval between attempts to start a process that the system refuses, ms. */
 export const RETRY_MS = 1000;
 
-/** What the machine ran so short of that a run which was thought to be up had not been started after all. */
+/** The last shortage of the machine because of which a run reported as started had not been started after all. */
 export class Shortage {
   readonly #now: () => number;
   #last: { reason: string; until: number } | null = null;
@@ -14,7 +14,7 @@ export class Shortage {
     this.#last = { reason, until: this.#now() + RETRY_MS };
   }
 
-  /** Why no run should be started for `waitMs`; null: one may be. */
+  /** Reason to start nothing for `waitMs`; null when runs may be started. */
   get current(): { reason: string; waitMs: number } | null {
     if (this.#last === null) return null;
     const waitMs = this.#last.until - this.#now();

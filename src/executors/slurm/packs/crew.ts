@@ -19,7 +19,7 @@ type CrewTools = {
   readonly calls: SlurmCalls;
   /** The environment of the supervisor. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Of the program of a worker. */
+  /** Path of the worker program. */
   readonly program: string;
   /** Something was submitted. */
   readonly stirred: () => void;
