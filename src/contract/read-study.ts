@@ -12,8 +12,9 @@ const expected = {
   row: 'a list of cells, or {"cells": [...], "best": true}',
   cell: 'a text, a number, null, or {"value": number, "interval": [number, number], "n": number}',
   figure:
-    '{"title": text, "x": axis, "y": axis, "series": [...]}, an axis being a title or {"title": text, "log": true}',
-  curve: '{"name": text, "kind": "line" or "points", "x": numbers, "y": as many}, with as many "lo" and "hi" if any',
+    '{"title": text, "x": axis, "y": axis, "series": [...]}, an axis being a title or {"title": text, "log": true}; at most 64 × 64 "cells"',
+  curve:
+    '{"name": text, "kind": "line", "dashed" or "points", "x": numbers, "y": as many}, with as many "lo", "hi", "xlo" and "xhi" if any',
   line: '{"x": number} or {"y": number}, with a "text"',
 } as const;
 
@@ -38,6 +39,8 @@ export function emptyStudy(warning: string): Study {
 
 class StudyReader {
   readonly #warnings: string[] = [];
+  /** Points that may still be read: each is an element of the page. */
+  #points: number = studyLimits.allPoints;
 
   study({ version = STUDY_VERSION, title, notes, tables, figures, verdicts }: Record<string, unknown>): Study {
     if (version !== STUDY_VERSION)
@@ -77,15 +80,19 @@ class StudyReader {
 
   #figure({ series, lines, ...figure }: PartOf<'figure'>): StudyFigure {
     const place = `figure "${figure.title}"`;
-    const cut = <List extends unknown[] | null>(list: List) => (list?.slice(0, studyLimits.points) ?? null) as List;
     return {
       ...figure,
-      series: this.#list('curve', series, studyLimits.series, place).map(({ name, kind, x, y, lo, hi }) => {
-        this.#count(x.length, studyLimits.points, `${place}, "${name}"`, 'point');
-        return { name, kind, x: cut(x), y: cut(y), lo: cut(lo), hi: cut(hi) };
-      }),
+      series: this.#list('curve', series, studyLimits.series, place).map((curve) => this.#curve(curve, place)),
       lines: this.#list('line', lines, studyLimits.lines, place),
     };
+  }
+
+  #curve({ name, kind, x, y, lo, hi, xlo, xhi }: PartOf<'curve'>, place: string): PartOf<'curve'> {
+    const most = Math.min(studyLimits.points, this.#points);
+    this.#count(x.length, most, `${place}, "${name}"`, 'point');
+    this.#points -= Math.min(x.length, most);
+    const cut = <List extends unknown[] | null>(list: List) => (list?.slice(0, most) ?? null) as List;
+    return { name, kind, x: cut(x), y: cut(y), lo: cut(lo), hi: cut(hi), xlo: cut(xlo), xhi: cut(xhi) };
   }
 
   #list<Name extends PartName>(name: Name, written: unknown, most: number, within = ''): PartOf<Name>[] {

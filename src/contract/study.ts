@@ -11,7 +11,17 @@ export const STUDY_VERSION = 1;
 /** Limits on what is read: bytes of a file, studies of a sweep, parts of a study, characters of a text. */
 export const studyLimits = {
   ...{ bytes: 4 << 20, studies: 64, text: 1000, notes: 64, verdicts: 256, warnings: 20 },
-  ...{ tables: 32, columns: 64, rows: 1000, figures: 32, series: 32, points: 5000, lines: 16 },
+  ...{
+    tables: 32,
+    columns: 64,
+    rows: 1000,
+    figures: 32,
+    series: 32,
+    points: 5000,
+    lines: 64,
+    cells: 64,
+    allPoints: 50_000,
+  },
 } as const;
 
 /** One line without what controls a terminal or does not belong in XML. */
@@ -41,6 +51,9 @@ const Estimate = z.object({
   n: orNull(z.number().nonnegative()),
 });
 
+/** Ends of intervals, one for each point; null: there are none. */
+const ends = orNull(z.array(number));
+
 const Cell = z.union([text, z.boolean().transform(String), number, Estimate]);
 const Column = titled({ align: orNull(z.enum(['left', 'right'])) });
 const Axis = titled({ log: z.boolean().default(false) });
@@ -52,7 +65,7 @@ export const verdictWords = ['holds', 'in part', 'does not hold', 'not tried'] a
 /** Figures that a verdict goes by, in words. */
 const figureTexts = z.preprocess(
   (value) => (typeof value === 'string' ? [value] : (value ?? [])),
-  z.array(text).max(studyLimits.lines),
+  z.array(text).max(studyLimits.notes),
 );
 const StudyVerdict = z.object({ claim: text, verdict: z.enum(verdictWords), figures: figureTexts });
 
@@ -67,18 +80,22 @@ export const studyParts = {
     (value) => (Array.isArray(value) ? { cells: value } : value),
     z.object({ cells: z.array(z.unknown()), best: z.boolean().default(false) }),
   ),
-  /** A figure without its series and lines. */
+  /** A figure without its series and lines. `cells`: rows of numbers that are colours, from the top; `range`: of their scale. */
   figure: z.object({
     ...{ title: text, note: orNull(text), x: Axis, y: Axis },
-    ...{ series: z.array(z.unknown()), lines: z.array(z.unknown()).default([]) },
+    ...{ series: z.array(z.unknown()).default([]), lines: z.array(z.unknown()).default([]) },
+    cells: orNull(z.array(z.array(number).max(studyLimits.cells)).max(studyLimits.cells)),
+    range: orNull(z.tuple([z.number(), z.number()])),
   }),
-  /** One of a figure's series, by the coordinates of its points; `lo` and `hi`: the ends of an interval of each. */
+  /** One of a figure's series, by the coordinates of its points; `lo` and `hi`: the ends of an interval of each y, `xlo` and `xhi` of each x. Those of one name have one colour. */
   curve: z
     .object({
-      ...{ name: text.default(''), kind: z.enum(['line', 'points']).default('line') },
-      ...{ x: z.array(number), y: z.array(number), lo: orNull(z.array(number)), hi: orNull(z.array(number)) },
+      ...{ name: text.default(''), kind: z.enum(['line', 'dashed', 'points']).default('line') },
+      ...{ x: z.array(number), y: z.array(number), lo: ends, hi: ends, xlo: ends, xhi: ends },
     })
-    .refine(({ x, y, lo, hi }) => [y, lo ?? hi ?? x, hi ?? lo ?? x].every((each) => each.length === x.length)),
+    .refine(({ x, y, lo, hi, xlo, xhi }) =>
+      [y, lo, hi, xlo, xhi].every((each) => each === null || each.length === x.length),
+    ),
 } as const;
 
 type Part<Name extends keyof typeof studyParts> = z.infer<(typeof studyParts)[Name]>;
@@ -105,3 +122,8 @@ export type Study = {
   readonly verdicts: readonly Part<'verdict'>[];
   readonly warnings: readonly string[];
 };
+
+/** What is written into a `study.json`. */
+export function studyText(study: Partial<Omit<Study, 'warnings'>>): string {
+  return `${JSON.stringify({ version: STUDY_VERSION, ...study })}\n`;
+}

@@ -41,7 +41,8 @@ describe('a study', () => {
         {
           ...{ title: 'loss', note: null },
           ...{ x: { title: 'lr', unit: null, log: false }, y: { title: 'loss', unit: null, log: true } },
-          series: [{ name: '', kind: 'line', x: [1], y: [2], lo: null, hi: null }],
+          series: [{ name: '', kind: 'line', x: [1], y: [2], lo: null, hi: null, xlo: null, xhi: null }],
+          ...{ cells: null, range: null },
           lines: [{ x: null, y: 1, text: '' }],
         },
       ],
@@ -88,6 +89,11 @@ describe('a study', () => {
       study: { figures: [{ title: 'f', x: 'x', y: 'y', series: [], lines: [{ x: 1, y: 2 }] }] },
       warning: /^figure "f", line 1: expected/,
     },
+    {
+      what: 'more cells than can be drawn',
+      study: { figures: [{ title: 'f', x: 'x', y: 'y', cells: [Array(65).fill(0)] }] },
+      warning: /^figure 1: expected .*64 × 64/,
+    },
     { what: 'a version', study: { version: 2, tables: [table] }, warning: /^version: expected 1/ },
     { what: 'a title', study: { title: {}, notes: ['n'] }, warning: /^title: expected a text/ },
   ])('says where $what is not as it should be, and reads the rest', ({ study, warning }) => {
@@ -101,6 +107,13 @@ describe('a study', () => {
     const { tables, warnings } = read({ tables: [{ title: 't', columns: ['a'], rows }] });
     expect(tables[0]!.rows).toHaveLength(studyLimits.rows);
     expect(warnings).toEqual([`table "t": of 1000000 rows the first ${studyLimits.rows} are read.`]);
+    const long = { kind: 'points', x: Array(6000).fill(1), y: Array(6000).fill(1) };
+    const { figures } = read({ figures: [{ title: 'f', x: 'x', y: 'y', series: Array(20).fill(long) }] });
+    const lengths = figures[0]!.series.map(({ x }) => x.length);
+    expect([lengths[0], lengths.reduce((sum, each) => sum + each)]).toEqual([
+      studyLimits.points,
+      studyLimits.allPoints,
+    ]);
     const wrong = read({ tables: [{ columns: ['a'], rows: Array.from({ length: 900 }, () => [[]]) }] });
     expect(wrong.warnings).toHaveLength(studyLimits.warnings + 1);
     expect(wrong.warnings.at(-1)).toBe(`And ${900 - studyLimits.warnings} more of these.`);

@@ -28,7 +28,7 @@ function groupOf(figures: PageGroup['figures']): PageGroup {
     settings: ['weak', 'strong'],
     colours: curveColours(['weak', 'strong'], [], []),
     figures,
-    entropy: { steps: [], noise: [], evaluated: [] },
+    entropy: { noise: [], evaluated: [] },
   };
 }
 

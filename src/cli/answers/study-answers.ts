@@ -34,11 +34,13 @@ const Table = z.object({
 
 const Curve = z.object({
   name: z.string(),
-  kind: z.enum(['line', 'points']),
+  kind: z.enum(['line', 'dashed', 'points']),
   x: z.array(numberOrNull).describe('at most 5,000'),
   y: z.array(numberOrNull),
   lo: z.array(numberOrNull).nullable().describe('lower ends of the intervals of y; null: there are none'),
   hi: z.array(numberOrNull).nullable().describe('their upper ends'),
+  xlo: z.array(numberOrNull).nullable().describe('lower ends of the intervals of x; null: there are none'),
+  xhi: z.array(numberOrNull).nullable().describe('their upper ends'),
 });
 
 const Figure = z.object({
@@ -46,6 +48,14 @@ const Figure = z.object({
   lines: z
     .array(z.object({ x: numberOrNull, y: numberOrNull, text: z.string() }))
     .describe('lines across the figure, each at an x or a y'),
+  cells: z
+    .array(z.array(numberOrNull))
+    .nullable()
+    .describe('rows of numbers that are drawn as colours, from the top; null: there are none'),
+  range: z
+    .tuple([z.number(), z.number()])
+    .nullable()
+    .describe('ends of the scale of colours; null: those of the numbers'),
 });
 
 /** A `study.json` as it was read. */

@@ -1,19 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { NoiseMeasurement } from '../../analysis/noise-scale.js';
-import {
-  EntropyResults,
-  entropyFiles,
-  evaluationColumns,
-  evaluationFolder,
-  noiseColumns,
-} from '../../contract/entropy-results.js';
-import { parseJsonLine } from '../../contract/json-line.js';
-import { readIfThere } from '../../files/run-record-file.js';
+import { evaluationColumns, evaluationFolder, noiseColumns } from '../../contract/entropy-columns.js';
 import { openMetrics } from '../../metrics/run-metrics.js';
-
-/** A step that `memrl entropy` measured: a repetition of a run. */
-export type MeasuredStep = { readonly run: string; readonly results: EntropyResults };
 
 /** The noise scale of a gradient at a step of training, by both ways to measure it. */
 export type MeasuredNoise = Readonly<Record<'microbatches' | 'twoSizes', NoiseMeasurement>> & { readonly step: number };
@@ -21,32 +10,20 @@ export type MeasuredNoise = Readonly<Record<'microbatches' | 'twoSizes', NoiseMe
 /** A checkpoint that `memrl eval-batch` evaluated. `entropy`: nats a token. */
 export type EvaluatedStep = { readonly run: string } & Readonly<Record<'step' | 'pass' | 'entropy', number>>;
 
-/** What the lab's runs of a group say of entropy under a step. */
+/** What the lab's runs of a group say of noise and of their checkpoints. */
 export type EntropyData = {
-  readonly steps: readonly MeasuredStep[];
   readonly noise: readonly MeasuredNoise[];
   readonly evaluated: readonly EvaluatedStep[];
 };
 
 type Run = { readonly directory: string; readonly written: ReadonlySet<string> };
 
-/** Reads the files of `memrl entropy` and `memrl eval-batch` in the runs of a group; others are skipped. */
+/** Reads the metrics of training and the files of `memrl eval-batch` in the runs of a group; others are skipped. */
 export function readEntropyData(runs: readonly Run[]): EntropyData {
   return {
-    steps: runs.flatMap(({ directory }) => measuredSteps(directory)),
     noise: runs.flatMap(measuredNoise),
     evaluated: runs.flatMap(({ directory }) => evaluatedSteps(directory)),
   };
-}
-
-function measuredSteps(directory: string): MeasuredStep[] {
-  return foldersIn(directory)
-    .filter((name) => entropyFiles.folder.test(name))
-    .flatMap((name) => {
-      const text = readIfThere(join(directory, name, entropyFiles.results));
-      const read = EntropyResults.safeParse(text === null ? null : parseJsonLine(text));
-      return read.success ? [{ run: basename(directory), results: read.data }] : [];
-    });
 }
 
 function measuredNoise({ directory, written }: Run): MeasuredNoise[] {

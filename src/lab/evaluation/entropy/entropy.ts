@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { fitPowerLaw } from '../../../analysis/scaling.js';
 import { mean } from '../../../analysis/statistics.js';
 import { UserError } from '../../../base/user-error.js';
-import { entropyFiles, type EntropyResults } from '../../../contract/entropy-results.js';
 import { runFiles } from '../../../contract/files.js';
+import { studyText } from '../../../contract/study.js';
 import { shortNumber } from '../../../text/numbers.js';
 import { columnsOf, tableLines } from '../../../text/table.js';
 import { inDoublePrecision } from '../../engine/double-precision.js';
@@ -20,6 +20,7 @@ import { writeWhole } from '../../run/run-directory.js';
 import { textTokenizer } from '../../service/open-model.js';
 import { openSaved } from '../eval-run/open-saved.js';
 import { agreementLines } from './agreement.js';
+import { entropyStudy } from './entropy-study.js';
 import { experiment, type Experiment } from './experiment.js';
 import type { EntropyConfig } from './keys.js';
 
@@ -36,7 +37,8 @@ export type EntropyResult = Experiment & {
 };
 
 /**
- * Writes `run_NN/plan.json` and `results.json` for each repetition, and a row of metrics.
+ * Writes `run_NN/plan.json` and `results.json` for each repetition, a row of metrics, and a study of those so far.
+ *
  * @returns the signal that interrupted it, if one did.
  */
 export async function entropy(
@@ -71,15 +73,21 @@ export async function entropy(
     keepRepetition(join(directory, `run_${String(run).padStart(2, '0')}`), plan, result);
     appendRow(metrics, rowOf(result, run));
     results.push(result);
+    keepStudy(directory, results);
     context.log(`run ${run + 1}/${config.n_runs}: ${summaryText(result)}`);
   }
   return results;
 }
 
-function keepRepetition(place: string, plan: object, results: EntropyResults): void {
+function keepRepetition(place: string, plan: object, results: EntropyResult): void {
   makeDirectory(place, 'log_path');
-  writeWhole(join(place, entropyFiles.plan), `${JSON.stringify(plan, null, 2)}\n`);
-  writeWhole(join(place, entropyFiles.results), `${JSON.stringify(results)}\n`);
+  writeWhole(join(place, 'plan.json'), `${JSON.stringify(plan, null, 2)}\n`);
+  writeWhole(join(place, 'results.json'), `${JSON.stringify(results)}\n`);
+}
+
+function keepStudy(directory: string, results: readonly EntropyResult[]): void {
+  const study = entropyStudy(results);
+  if (study !== null) writeWhole(join(directory, runFiles.study), studyText(study));
 }
 
 function fitOf(measured: Experiment) {

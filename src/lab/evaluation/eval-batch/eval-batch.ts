@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { mean } from '../../../analysis/statistics.js';
 import { UserError } from '../../../base/user-error.js';
-import { evaluationFolder } from '../../../contract/entropy-results.js';
+import { evaluationFolder } from '../../../contract/entropy-columns.js';
 import { runFiles } from '../../../contract/files.js';
 import { shortNumber } from '../../../text/numbers.js';
 import { columnsOf, tableLines } from '../../../text/table.js';

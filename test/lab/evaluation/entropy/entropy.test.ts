@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { EntropyResults } from '../../../../src/contract/entropy-results.js';
+import { readStudy } from '../../../../src/contract/read-study.js';
 import { sft, sftKeys } from '../../../../src/lab/algorithms/sft.js';
 import { readArguments } from '../../../../src/lab/config/arguments.js';
 import { inDoublePrecision } from '../../../../src/lab/engine/double-precision.js';
@@ -127,8 +127,10 @@ describe('memrl entropy', () => {
     expect(second).toEqual(first);
     expect(first[1]!.approx.delta_h_per_lr).not.toBe(first[0]!.approx.delta_h_per_lr);
     const text = readFileSync(join(root, 'out', 'run_01', 'results.json'), 'utf8');
-    expect(EntropyResults.safeParse(JSON.parse(text)).error).toBeUndefined();
     expect((JSON.parse(text) as EntropyResult).approx).toEqual(first[1]!.approx);
+    const study = readStudy(readFileSync(join(root, 'out', 'study.json'), 'utf8'))!;
+    expect(study.warnings).toEqual([]);
+    expect(study.figures.map(({ title }) => title)).toEqual(['change of entropy against learning rate']);
     const rows = readFileSync(join(root, 'out', 'metrics.jsonl'), 'utf8')
       .trim()
       .split('\n');

@@ -1,0 +1,135 @@
+/** What `memrl entropy` shows of its repetitions in reports: figures of truth, prediction and kernel, in the form of any program. */
+import { fitPowerLaw } from '../../../analysis/scaling.js';
+import type { Study, StudyCurve, StudyFigure } from '../../../contract/study.js';
+import { shortNumber } from '../../../text/numbers.js';
+import type { Experiment } from './experiment.js';
+
+/** Half-width of a 95 % interval, in standard errors. */
+const INTERVAL = 1.96;
+/** Number of answers of a kernel that are drawn. */
+const MOST_ANSWERS = 32;
+/** Number of learning rates for a fit that says anything: a line goes through any two. */
+const LEAST_RATES = 3;
+
+/** The parts of the results that figures are drawn of. */
+type Result = Pick<Experiment, 'approx' | 'true' | 'fisher'>;
+
+/** What a step of policy gradient does to the entropy of a policy. Null: nothing of it can be drawn. */
+export function entropyStudy(results: readonly Result[]): Pick<Study, 'title' | 'figures'> | null {
+  const figures = [...slopeFigure(results), ...agreementFigure(results), ...kernelFigure(results)];
+  return figures.length === 0 ? null : { title: 'entropy under a step', figures };
+}
+
+const bare = { unit: null, log: false } as const;
+const noEnds = { lo: null, hi: null, xlo: null, xhi: null } as const;
+const plain = { lines: [], cells: null, range: null } as const;
+
+type Change = { readonly eta: number; readonly change: number };
+
+/** |ΔH| against η, both logarithmic, with the power law through each step and a line of slope 1. */
+function slopeFigure(results: readonly Result[]): StudyFigure[] {
+  const measured = results.map(({ true: { entries } }) =>
+    entries
+      .map(({ eta, delta_h_true: change }): Change => ({ eta, change: Math.abs(change) }))
+      .filter(({ eta, change }) => eta > 0 && change > 0),
+  );
+  const fitted = measured.flatMap((changes) => {
+    if (changes.length < LEAST_RATES) return [];
+    const law = fitPowerLaw(changes.map(({ eta, change }) => ({ x: eta, y: change })));
+    return law === null ? [] : [{ law, changes }];
+  });
+  if (fitted.length === 0) return [];
+  const all = fitted.flatMap(({ changes }) => changes);
+  const etas = all.map(({ eta }) => eta);
+  const middle = Math.exp(all.reduce((sum, { eta, change }) => sum + Math.log(change / eta), 0) / all.length);
+  const ends = [Math.min(...etas), Math.max(...etas)];
+  // One series of all laws: where one ends its line has a gap.
+  const laws = fitted.flatMap(({ law, changes }) => [
+    ...changes.map(({ eta }) => ({ eta, change: law.factor * eta ** law.slope })),
+    { eta: changes.at(-1)!.eta, change: null },
+  ]);
+  const [slopes, fits] = [fitted.map(({ law }) => law.slope), fitted.map(({ law }) => law.r2)];
+  const note = `Dots: measured. Lines: a power law through each of ${fitted.length} steps, with exponents from ${Math.min(...slopes).toFixed(3)} to ${Math.max(...slopes).toFixed(3)} and R² from ${Math.min(...fits).toFixed(4)}. Dashed: slope 1.`;
+  return [
+    {
+      ...{ title: 'change of entropy against learning rate', note, ...plain },
+      ...{ x: { title: 'η', unit: null, log: true }, y: { title: '|ΔH|', unit: 'nats', log: true } },
+      series: [
+        curve('line', laws),
+        curve(
+          'dashed',
+          ends.map((eta) => ({ eta, change: middle * eta })),
+        ),
+        curve('points', all),
+      ],
+    },
+  ];
+}
+
+function curve(kind: StudyCurve['kind'], changes: readonly { eta: number; change: number | null }[]): StudyCurve {
+  return { name: '', kind, x: changes.map(({ eta }) => eta), y: changes.map(({ change }) => change), ...noEnds };
+}
+
+/** Truth against prediction at the lowest learning rate, per unit of it, with 95 % intervals. */
+function agreementFigure(results: readonly Result[]): StudyFigure[] {
+  const judged = results.flatMap(({ approx, true: { entries } }) => {
+    const [entry] = entries.filter(({ eta, z }) => eta > 0 && z !== undefined).toSorted((a, b) => a.eta - b.eta);
+    return entry === undefined ? [] : [{ approx, entry }];
+  });
+  if (judged.length === 0) return [];
+  const truths = judged.map(({ entry }) => entry.delta_h_controlled / entry.eta);
+  const errors = judged.map(({ entry }) => (INTERVAL * entry.controlled_error) / entry.eta);
+  const predicted = (name: string, of: (approx: Result['approx']) => readonly [value: number, error: number]) => {
+    const found = judged.map(({ approx }) => of(approx));
+    return {
+      ...{ name, kind: 'points' as const, x: found.map(([value]) => value), y: truths },
+      lo: truths.map((truth, at) => truth - errors[at]!),
+      hi: truths.map((truth, at) => truth + errors[at]!),
+      xlo: found.map(([value, error]) => value - INTERVAL * error),
+      xhi: found.map(([value, error]) => value + INTERVAL * error),
+    };
+  };
+  const series = [
+    predicted('first order', (approx) => [approx.delta_h_per_lr, approx.standard_error]),
+    predicted('without the change of lengths', (approx) => [
+      approx.without_denominator,
+      approx.without_denominator_error,
+    ]),
+  ];
+  const values = series.flatMap(({ x, y }) => [...x, ...y]);
+  const ends = [Math.min(...values), Math.max(...values)];
+  const z = judged.map(({ entry }) => entry.z!);
+  const within = (name: 'controlled' | 'without_denominator') =>
+    z.filter((each) => Math.abs(each[name]) < INTERVAL).length;
+  const note = `At η = ${shortNumber(judged[0]!.entry.eta)}, bars: 95 %. Within the errors of both: ${within('controlled')} of ${z.length}; without the change of lengths ${within('without_denominator')}.`;
+  return [
+    {
+      ...{ title: 'prediction and truth', note, ...plain },
+      ...{ x: { title: '∇H·v, predicted', ...bare }, y: { title: 'ΔH/η, in truth', ...bare } },
+      series: [...series, { name: '', kind: 'dashed', x: ends, y: ends, ...noEnds }],
+    },
+  ];
+}
+
+/** Cosines of the Fisher kernel between the answers of the first step that has one. */
+function kernelFigure(results: readonly Result[]): StudyFigure[] {
+  const fisher = results.find((result) => result.fisher)?.fisher;
+  if (!fisher) return [];
+  const { kernel, prompts } = fisher;
+  const shown = kernel.slice(0, MOST_ANSWERS);
+  const cells = shown.map((row, i) =>
+    row.slice(0, shown.length).map((value, j) => value / Math.sqrt(kernel[i]![i]! * kernel[j]![j]!)),
+  );
+  const borders = shown.flatMap((_, at) => (at > 0 && prompts[at] !== prompts[at - 1] ? [at] : []));
+  const note = `Cosines between the gradients of log-probabilities of ${shown.length} answers, in the metric of the step; red: 1, white: 0, blue: −1. Lines divide answers to different prompts.`;
+  return [
+    {
+      ...{ title: 'Fisher kernel', note, x: { title: 'answer', ...bare }, y: { title: 'answer', ...bare } },
+      ...{ series: [], cells, range: [-1, 1] },
+      lines: borders.flatMap((at) => [
+        { x: at, y: null, text: '' },
+        { x: null, y: at, text: '' },
+      ]),
+    },
+  ];
+}
