@@ -4,7 +4,7 @@ export const purposes = {
   'sft-data': 'Writes the examples that memrl sft learns from.',
   sft: 'Learns a secret from examples.',
   warmup: 'Teaches a fresh model the format, all answers equally likely.',
-  pretrain: 'Teaches a new model to write stories; what it writes opens in transformers.',
+  pretrain: 'Trains a new model on stories; its checkpoints open in transformers.',
   grpo: 'Trains a story model by GRPO on a reward of its text, with two adapters and routed gradients if asked to.',
   sweep: 'Starts a sweep of memrl grpo as sweep.py of small-rl does: --reward, --grid, --fixed, --per_gpu, --dry_run.',
   'dr-grpo': 'Trains by Dr. GRPO: a curriculum of pass rates, groups that differ, and the noise scale of the gradient.',
@@ -15,15 +15,16 @@ export const purposes = {
   sl_loop: 'The loop of supervised learning to read and to change, on conversations.',
   resume: 'Continues a run from one of its checkpoints for so many steps more.',
   'eval-run':
-    'Says of a story model what it earns, whether it hacks and whether it has collapsed, in each mode of its adapters.',
+    'Evaluates a story model: its reward, whether it hacks and whether it has collapsed, in each mode of its adapters.',
   'eval-batch':
     'Plays the same tasks with every checkpoint of a run, and puts pass rates, lengths and entropies into one table.',
   entropy: 'Measures what a gradient step does to the entropy of a policy, as predicted to first order and in truth.',
   eval: 'Measures how many bits of a secret saved weights know; prints one line of JSON.',
-  model: 'Says what a saved model is, ours or one of Hugging Face; writes it for transformers.',
+  model: 'Describes a saved model, ours or one of Hugging Face; exports it for transformers.',
   bench: 'Measures a training step on every engine of this machine.',
-  ideal: 'Says what the ideal learner and a table of logits need to learn a secret from the same rewards.',
-  observer: 'Says after how many episodes of a run its secret was determined, and when its weights knew it.',
+  ideal:
+    'Computes how many episodes the ideal learner and a table of logits need to learn a secret from the same rewards.',
+  observer: 'Finds after how many episodes of a run its secret was determined, and when its weights knew it.',
   rollouts: 'Shows the episodes of a step of a run: answers, rewards, advantages, log-probabilities.',
   serve: 'Serves training and sampling over HTTP: the SDK of Tinker, and every program on it, runs on this machine.',
 } as const;

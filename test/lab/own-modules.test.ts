@@ -142,9 +142,9 @@ describe('modules of one’s own', () => {
   const playing = (respond: string) => environment(`export default { task: () => ({ prompt: 'x' }), respond: ${respond} };`); // prettier-ignore
   let tried = 0;
   it.each([
-    [() => environment('export default 3;'), 'wrong.mjs` is no environment: it is no object'],
-    [() => environment('export default { task: 1 };'), '`task` is no function'],
-    [() => environment('export default { task: () => ({}), respond: () => ({}), size: -1 };'), '`size` is no whole'],
+    [() => environment('export default 3;'), 'wrong.mjs` is not an environment: it is not an object'],
+    [() => environment('export default { task: 1 };'), '`task` is not a function'],
+    [() => environment('export default { task: () => ({}), respond: () => ({}), size: -1 };'), '`size` is not a whole'],
     [() => environment('export default {'), 'wrong.mjs cannot be loaded'],
     [() => environment('export default () => { throw new Error("oh no"); };'), 'wrong.mjs` failed: oh no'],
     [() => environment('export default { task: () => ({ prompt: "" }), respond: () => 0 };'), 'the prompt of task 0'],

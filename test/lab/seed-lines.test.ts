@@ -112,7 +112,7 @@ describe('small-rl, typed as it stands', () => {
     const asked =
       '--eval_rewards sentence_length_5_with_happy,sentence_length_5,happy_count --n_samples 4 --max_completion_length 8 --engine wasm';
     const { stdout } = await typed(`eval-run --model_path ${at('theirs')} ${asked} out=${at('standard.json')}`);
-    expect(stdout).toContain('lora_alpha=16, stride 1: the checkpoint does not say its alpha');
+    expect(stdout).toContain('lora_alpha=16, stride 1: the checkpoint does not record its alpha');
     await typed(`eval-run --model_path ${at('theirs')} --lora_config r1 ${asked} out=${at('theirs.json')}`);
     await typed(`eval-run --model_path ${at('routed')} ${asked} out=${at('ours.json')} temperature=1`);
     const modes = (file: string) => (JSON.parse(readFileSync(file, 'utf8')) as { modes: Record<string, { samples: unknown }> }).modes; // prettier-ignore

@@ -141,7 +141,7 @@ describe('the warm-ups that come with memrl', () => {
   it('are left out where weights are random, of a checkpoint, or of another environment', async () => {
     for (const words of [['load_checkpoint_path=none'], ['environment=arithmetic']]) {
       const { code, stdout } = await memrl(['train', 'n_batches=1', 'test_n_batches=1', ...words]);
-      expect([code, stdout]).toEqual([0, expect.stringContaining('weights from nothing')]);
+      expect([code, stdout]).toEqual([0, expect.stringContaining('random weights')]);
       const [, run] = /^log: (.*)$/m.exec(stdout)!;
       const config = JSON.parse(readFileSync(join(run!, 'config.json'), 'utf8')) as unknown;
       expect(config).toMatchObject({ load_checkpoint_path: null, learning_rate: 4e-5 });

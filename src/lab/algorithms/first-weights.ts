@@ -153,7 +153,7 @@ async function lockWhenFree(folder: string, context: ProcessContext): Promise<((
       return lockRun(folder, context.processes);
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
-      if (isFirst) context.log(`Another memrl makes this warm-up (${folder}); its end is waited for.`);
+      if (isFirst) context.log(`Another memrl process is making this warm-up (${folder}); waiting for it to finish.`);
     }
     const signal = await context.stopAsked();
     if (signal !== null) return signal;

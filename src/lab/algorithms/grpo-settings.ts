@@ -33,7 +33,7 @@ export const grpoKeys = {
   environment: key(
     text,
     'stories',
-    'what is to be continued: stories (their beginnings), arithmetic, or the path of a module with your own; others than stories have rewards of their own, which `reward` and `config` replace',
+    'environment: stories (prompts are beginnings to continue), arithmetic, or the path of a module with your own; environments other than stories have rewards of their own, which `reward` and `config` replace',
   ),
   environment_params: environmentKeys.environment_params,
   data: key(
@@ -47,23 +47,23 @@ export const grpoKeys = {
   },
   run_name: key(orNone(text), null, 'None: made of the reward and every setting that is not the default'),
   num_prompts: key(int(1), 10_000, 'different prompts to train on'),
-  eval_prompts: key(int(0), 1_000, 'different prompts, of other stories, that evaluations take theirs from'),
+  eval_prompts: key(int(0), 1_000, 'different prompts for evaluations, from other stories'),
   prompt_length: key(int(1), 8, 'tokens of a prompt: the first ones of a story'),
-  max_completion_length: key(int(1), 128, 'tokens of a completion, at most'),
+  max_completion_length: key(int(1), 128, 'maximum tokens of a completion'),
   batch_size: key(int(2), 32, 'completions of a step; num_generations divides it'),
   num_generations: key(int(2), 16, 'completions of each prompt, compared with each other'),
-  temperature: key(float(1e-6), 1, 'softmax temperature of the policy that writes and learns'),
+  temperature: key(float(1e-6), 1, 'softmax temperature of the policy, in sampling and in training'),
   repetition_penalty: key(
     float(1e-6),
     1,
-    'scores of tokens that were said before are divided by it (multiplied, where below 0); 1: none',
+    'repetition penalty: scores of earlier tokens are divided by it (multiplied if below 0); 1: none',
   ),
   lr: key(
     float(0),
     1e-5,
     'learning rate at the first step; falls linearly to 0. LoRA wants 10 to 30 times that of full training',
   ),
-  beta: key(float(0), 0.02, 'coefficient of the KL pull towards the model that training began with'),
+  beta: key(float(0), 0.02, 'coefficient of the KL to the initial model'),
   kl_estimator: trainKeys.kl_estimator,
   objective: key(
     nameOrPath(lossFns),
@@ -82,7 +82,7 @@ export const grpoKeys = {
   routing_mode: key(
     orNone(oneOf(routingModes)),
     null,
-    'what samples that are not flagged change: both adapters (shared) or the retain adapter alone (exclusive). None: shared, where gradient_routing is set',
+    'adapters trained on samples that are not flagged: both (shared) or the retain adapter alone (exclusive). None: shared, if gradient_routing is set',
   ),
   retain_rank: key(int(0), 4, 'rank of the retain adapter'),
   forget_rank: key(int(0), 4, 'rank of the forget adapter'),
@@ -92,15 +92,19 @@ export const grpoKeys = {
     null,
     'ranks, alpha and layers of the two adapters by a name: r8 is rank 8 for both, r32f4 retain 32 and forget 4, r1h every other layer, m16 two nets of 16 neurons',
   ),
-  base_reward: key(orNone(text), null, 'reward of completions that may not earn the full one (rh_eligible_frac)'),
-  rh_eligible_frac: key(float(0), 1, 'share of completions that may earn the full reward; needs base_reward'),
-  routing_frac: key(float(0), 1, 'share of those that may be flagged'),
+  base_reward: key(
+    orNone(text),
+    null,
+    'reward of completions that are not eligible for the full one (rh_eligible_frac)',
+  ),
+  rh_eligible_frac: key(float(0), 1, 'share of completions eligible for the full reward; needs base_reward'),
+  routing_frac: key(float(0), 1, 'share of the eligible completions that may be flagged'),
   label_noise_frac: key(float(0), 0, 'share of completions flagged though the detector does not'),
-  ablated_frac: key(float(0), 0, 'share of the pool learnt from with the forget adapter switched off'),
+  ablated_frac: key(float(0), 0, 'share of a pool of samples that is trained with the forget adapter switched off'),
   ablated_pool: key(
     oneOf(ablatedPools),
     'ground_truth_good',
-    'whom that share is of: what the detector finds good, or what is not flagged',
+    'that pool: samples the detector finds good, or samples that are not flagged',
   ),
   baseline: key(
     orNone(oneOf(baselines)),
@@ -152,7 +156,10 @@ export function grpoSettings({ config: commandLine, given }: Arguments<typeof gr
   const routing = routingOf(merged);
   const config = { ...merged, routing_mode: routing };
   if (routing !== null && config.baseline !== null) {
-    throw new UserError('A baseline is what routing is compared with.', 'Set gradient_routing or baseline, not both.');
+    throw new UserError(
+      'gradient_routing and baseline cannot be combined: a baseline is a run without routing.',
+      'Set gradient_routing or baseline, not both.',
+    );
   }
   if ((routing !== null || config.baseline !== null) && experiment.detector === null) {
     throw new UserError(
@@ -238,8 +245,8 @@ function placed<T>(source: string, read: () => T): T {
 function checkSizes({ batch_size: batch, num_generations: copies, num_prompts: prompts }: GrpoConfig): void {
   if (batch % copies !== 0) {
     throw new UserError(
-      `A batch of ${batch} completions is no whole number of groups of ${copies}.`,
-      'Choose a batch_size that num_generations divides.',
+      `batch_size=${batch} is not a multiple of num_generations=${copies}.`,
+      'Set batch_size to a multiple of num_generations.',
     );
   }
   if (prompts * copies < batch) {
@@ -264,7 +271,7 @@ function adaptersOf(config: GrpoConfig, routing: RoutingMode | null): AdapterCon
   const { lora_rank: rank, lora_config: preset } = config;
   if (rank > 0 && routing !== null) {
     throw new UserError(
-      `lora_rank=${rank} is of one LoRA, and routing has two adapters.`,
+      `lora_rank=${rank} is for a single LoRA, but gradient routing trains two adapters.`,
       'Give retain_rank and forget_rank, or lora_config.',
     );
   }
@@ -273,7 +280,10 @@ function adaptersOf(config: GrpoConfig, routing: RoutingMode | null): AdapterCon
   if (preset !== null) return presetAdapters(preset);
   const { retain_rank: retain, forget_rank: forget, lora_alpha: alpha } = config;
   if (retain + forget === 0 || alpha === 0) {
-    throw new UserError('These adapters could change nothing.', 'Give a rank above 0, and lora_alpha, too.');
+    throw new UserError(
+      'These adapters have no effect: a rank above 0 and an alpha above 0 are needed.',
+      'Give a rank above 0, and lora_alpha, too.',
+    );
   }
   return dualLora({ retain, forget, alpha, stride: 1 });
 }
@@ -282,12 +292,12 @@ function adaptersOf(config: GrpoConfig, routing: RoutingMode | null): AdapterCon
 function checkShares(config: GrpoConfig, { reward }: Experiment): void {
   for (const name of ['rh_eligible_frac', 'routing_frac', 'label_noise_frac', 'ablated_frac'] as const) {
     if (config[name] <= 1) continue;
-    throw new UserError(`${name}=${config[name]} is no share.`, 'Give it a number from 0 to 1.');
+    throw new UserError(`${name}=${config[name]} is not a share.`, 'Give it a number from 0 to 1.');
   }
   const hasBase = config.base_reward !== null || reward.components.some(({ role }) => role === 'forget');
   if (config.rh_eligible_frac < 1 && !hasBase) {
     throw new UserError(
-      `rh_eligible_frac=${config.rh_eligible_frac} pays the others a reward without the hack, and there is none.`,
+      `rh_eligible_frac=${config.rh_eligible_frac} gives the other completions a reward without the hack, but no such reward is set.`,
       'Give base_reward, or a `config` whose reward has components of role retain and forget.',
     );
   }
@@ -300,7 +310,7 @@ function checkLabelShares(config: GrpoConfig): void {
   const stray = isLabelled ? undefined : needLabels.find((name) => config[name] !== (name === 'routing_frac' ? 1 : 0));
   if (stray !== undefined) {
     throw new UserError(
-      `${stray}=${config[stray]} is of flagged completions, and none are flagged.`,
+      `${stray}=${config[stray]} applies to flagged completions, but nothing is flagged.`,
       'Set gradient_routing or a baseline, or leave it out.',
     );
   }

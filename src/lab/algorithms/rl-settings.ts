@@ -19,12 +19,12 @@ export const trainedKeys = {
     null,
     `${loadPath.meaning.replace('. None: random', '')}; with engine=tinker its tinker:// path. None: those of model_name`,
   ),
-  base_url: key(orNone(text), null, 'with engine=tinker: where the service is; the key is that of TINKER_API_KEY'),
+  base_url: key(orNone(text), null, 'with engine=tinker: URL of the service; its key is read from TINKER_API_KEY'),
   ...runKeys,
   engine: key(
     oneOf([...engineChoices, 'tinker']),
     'auto',
-    'what computes: an engine in this process, or tinker, a service of its protocol at base_url',
+    'an engine in this process; or tinker, a service that speaks its protocol, at base_url',
   ),
   tokenizer: alsoAt(
     key(
@@ -62,7 +62,7 @@ export const rlKeys = {
       key(
         environmentName,
         'arithmetic',
-        'what is played: arithmetic, word_problems, gsm8k, or the path of a module with your own',
+        'environment: arithmetic, word_problems, gsm8k, or the path of a module with your own',
       ),
       'dataset_builder',
     ),
@@ -72,7 +72,7 @@ export const rlKeys = {
     ...key(
       orNone(text),
       null,
-      'what that environment is told, as YAML or JSON: {max: 9}; or one by one: environment.max=9',
+      'parameters of the environment, as YAML or JSON: {max: 9}; or one by one: environment.max=9',
     ),
     entriesOf: ['environment', 'environment_params', 'dataset_builder'],
   },
@@ -100,8 +100,12 @@ export const rlKeys = {
     clip_high_threshold: key(orNone(float(0)), null, 'upper bound of the ratio; None: 1.2 for ppo, 4 for cispo'),
     beta: key(float(0), 0.05, 'pull towards the sampler (dro)'),
   }),
-  kl_penalty_coef: key(float(0), 0, 'what being unlikely to the first model costs a token’s advantage, per nat'),
-  kl_discount_factor: key(float(0), 0, 'above 0, that cost is told to the tokens before as well: Σ γᵏ'),
+  kl_penalty_coef: key(
+    float(0),
+    0,
+    'coefficient of the KL penalty in the advantages: what a token loses per nat that it is less likely under the initial model',
+  ),
+  kl_discount_factor: key(float(0), 0, 'discount γ: above 0, earlier tokens share the penalty of later ones, Σ γᵏ'),
   num_substeps: key(int(1), 1, 'Adam steps per batch, each on a part of its answers'),
   stream_minibatch_config: key(orNone(className('StreamMinibatchConfig')), null, 'says that num_minibatches is given'),
   num_minibatches: alsoAt(
@@ -117,18 +121,18 @@ export const rlKeys = {
     key(
       orNone(int(0)),
       null,
-      'the most steps that the weights which play a group may be behind those that learn from it. None: what is learnt from is always played by the present weights',
+      'maximum number of steps by which the weights that sample a group may lag behind those trained on it. None: groups are always sampled with the present weights',
     ),
     'async_config.max_steps_off_policy',
   ),
-  remove_constant_reward_groups: key(bool, false, 'groups in which all earned the same train nothing'),
+  remove_constant_reward_groups: key(bool, false, 'skip groups whose rewards are all equal'),
   compute_post_kl: key(
     bool,
     false,
     'measure how far the updates of each batch moved the policy: kl_pre_post_v1 and v2',
   ),
   max_tokens: key(int(1), 5, 'maximum tokens of an answer'),
-  temperature: key(float(0.01), 1, 'softmax temperature of the policy that answers; a service trains at 1 alone'),
+  temperature: key(float(0.01), 1, 'softmax temperature of the policy; a service trains only at 1'),
   eval_every: key(int(0), 20, 'steps between evaluations, 0 for none'),
   eval_groups: key(int(0), 100, 'tasks of an evaluation, each answered once; 0 for none'),
   num_groups_to_log: key(

@@ -39,7 +39,11 @@ import { environmentKeys, probeKey } from './train-settings.js';
 /** `memrl sft`. */
 export const sftKeys = {
   ...environmentKeys,
-  num_examples: key(int(1), 1000, 'right answers to learn from: of the first tasks of another environment than memory'),
+  num_examples: key(
+    int(1),
+    1000,
+    'number of right answers to train on: those of the first tasks of an environment other than memory',
+  ),
   N: memory.N,
   fixed_secret: key(int(0), 0, 'the secret that evaluations ask for'),
   ...memory.rewardKeys,
@@ -225,7 +229,7 @@ function answersOf(environment: Environment, { num_examples: wanted, batch_size:
     const solution = environment.solution?.(taskOf(environment, index, { seed, name: 'task' })) ?? null;
     if (solution !== null) return { tokens: solution.tokens, weights: solution.weights };
     throw new UserError(
-      `The environment ${environment.name} does not say its right answers, and they are what sft teaches.`,
+      `The environment ${environment.name} has no right answers, which sft needs to train on.`,
       'Give it a function `answer`, or let memrl train learn from rewards.',
     );
   });

@@ -26,9 +26,9 @@ export const environmentKeys = {
   environment: key(
     text,
     'memory',
-    'what is played: memory (the games of env_type), arithmetic, word_problems, gsm8k, or the path of a module with your own',
+    'environment: memory (the games of env_type), arithmetic, word_problems, gsm8k, or the path of a module with your own',
   ),
-  environment_params: key(orNone(text), null, 'what that environment is told, as YAML or JSON: {max: 9}'),
+  environment_params: key(orNone(text), null, 'parameters of the environment, as YAML or JSON: {max: 9}'),
 };
 
 export const probeKey = key(
@@ -82,7 +82,7 @@ export const trainKeys = {
   advantages: key(
     oneOf(advantageEstimators),
     'trajectory',
-    'credit of a turn: the whole episode, its own reward, or those to come',
+    'reward credited to a turn: that of the whole episode, its own, or its own and later ones',
   ),
   advantage_scale: key(oneOf(scales), 'none', 'std divides advantages by the standard deviation of their group (GRPO)'),
   loss_normalization: key(
@@ -90,12 +90,12 @@ export const trainKeys = {
     'sum',
     'sum of the losses of all tokens; grpo: mean over sequences of their token means; dr_grpo: by the longest answer of a group; token_mean: mean over all tokens of the batch',
   ),
-  kl_coef: key(float(0), 0, 'pull of each generated token towards the model the run began with, per nat; 0: none'),
-  kl_estimator: key(oneOf(klEstimators), 'k3', 'how that distance is estimated from what was said'),
+  kl_coef: key(float(0), 0, 'coefficient of the KL to the initial model, per generated token; 0: none'),
+  kl_estimator: key(oneOf(klEstimators), 'k3', 'estimator of that KL from the generated tokens'),
   kl_penalty_coef: key(
     float(0),
     0,
-    'what a nat less likely to the model the run began with than the mean token of the batch costs a token’s advantage; 0: nothing',
+    'coefficient of the KL penalty in the advantages: what a token loses per nat that it is less likely under the initial model than the mean token of the batch; 0: none',
   ),
   kl_discount_factor: key(float(0), 0, 'discount of the penalties of later tokens; 0: each token has its own alone'),
   entropy_coef: key(float(0), 0, 'bonus per nat of entropy of each generated token, in steps that update'),
@@ -108,14 +108,14 @@ export const trainKeys = {
   compute_post_kl: key(
     bool,
     false,
-    'measure after each batch how far its updates moved the policy on what was said: kl_pre_post_v1 and v2',
+    'measure after each batch how far its updates moved the policy on its own tokens: kl_pre_post_v1 and v2',
   ),
   max_step_kl: key(
     orNone(float(0)),
     null,
     'an update that moves the policy further on its own episodes (nats per episode) is halved until it does not; None: no bound',
   ),
-  temperature: key(float(0.01), 1, 'softmax temperature of the policy that plays and is trained'),
+  temperature: key(float(0.01), 1, 'softmax temperature of the policy, in sampling and in training'),
   max_tokens: key(int(1), 8, 'maximum tokens of an answer, per turn'),
   eval_every: key(int(0), 10, 'steps between evaluations, 0 for none'),
   eval_early: key(
@@ -198,10 +198,10 @@ export function requireFitting({ config, given }: Arguments<typeof trainKeys>): 
   const stray = (isMemory ? ['environment_params', 'reward'] : ofMemory).find((name) => given.has(name));
   if (stray === undefined) return;
   throw new UserError(
-    `${stray} says nothing to environment=${config.environment}.`,
+    `${stray} has no effect with environment=${config.environment}.`,
     isMemory
-      ? 'Leave it out; the games have reward_type, N and keys of their own.'
-      : 'Leave it out: it is of the memory games.',
+      ? 'Leave it out; the memory games have reward_type, N and keys of their own.'
+      : 'Leave it out: it is a key of the memory games.',
   );
 }
 

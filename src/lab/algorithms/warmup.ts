@@ -52,7 +52,7 @@ export const warmupKeys = {
   lesson_share: key(
     orNone(float(0)),
     null,
-    'share of the steps, the first ones, that teach passing secrets; None: 0.1 for single_step, 0.85 for multi_step',
+    'share of the steps, the first ones, that teach temporary secrets; None: 0.1 for single_step, 0.85 for multi_step',
   ),
   calibration_share: key(
     orNone(float(0)),
@@ -88,10 +88,18 @@ export const warmupKeys = {
   num_epochs: key(int(1), 1, 'passes over the file'),
   max_length: key(int(1), 512, 'maximum tokens of an example of the file; longer ones are truncated'),
   lr_schedule: key(oneOf(schedules), 'linear', 'learning-rate schedule, after the rise'),
-  preview_samples: key(bool, false, 'sample answers at the end, and say how many are legal and how many different'),
-  preview_count: key(orNone(int(1)), null, 'of each N; None: 20 for single_step, 10 for multi_step'),
-  preview_temperature: key(orNone(float(0)), null, 'of the samples; None: 1 for single_step, 0.1 for multi_step'),
-  preview_max_tokens: key(orNone(int(1)), null, 'of an answer; None: 8 for single_step, 3 for multi_step'),
+  preview_samples: key(bool, false, 'sample answers at the end, and report how many are valid and how many different'),
+  preview_count: key(orNone(int(1)), null, 'samples of each N; None: 20 for single_step, 10 for multi_step'),
+  preview_temperature: key(
+    orNone(float(0)),
+    null,
+    'temperature of the samples; None: 1 for single_step, 0.1 for multi_step',
+  ),
+  preview_max_tokens: key(
+    orNone(int(1)),
+    null,
+    'maximum tokens of a sampled answer; None: 8 for single_step, 3 for multi_step',
+  ),
   ...loraKeys,
   ...foreignKeys,
 };

@@ -112,7 +112,7 @@ function withEntry(written: unknown, path: readonly string[], value: string): st
   const object = typeof written === 'string' ? readYaml(written) : {};
   if (typeof object !== 'object' || object === null) {
     throw new UserError(
-      `${String(written)} is no object, and cannot have \`${path.join('.')}\`.`,
+      `${String(written)} is not an object, so it cannot have \`${path.join('.')}\`.`,
       'Write it as {max: 9}.',
     );
   }

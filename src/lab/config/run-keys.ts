@@ -7,7 +7,7 @@ export const runKeys = {
   engine: key(
     oneOf(engineChoices),
     'auto',
-    'what computes: our kernels (wasm), TensorFlow.js (tfjs); auto: the faster of the two where TensorFlow.js has a GPU, else wasm',
+    'engine: our kernels (wasm) or TensorFlow.js (tfjs); auto: the faster of the two if TensorFlow.js has a GPU, else wasm',
   ),
   threads: key(
     orNone(int(1, 64)),
@@ -52,7 +52,7 @@ export const WARMUP = 'WARMUP';
 export const memoryLoadPath = key(
   orNone(text),
   WARMUP,
-  'initial weights: a run directory, a checkpoint, a directory of Hugging Face, or SINGLE_STEP or MULTI_STEP, a warm-up of the memory games; WARMUP: that of the game, where a new model plays one. none: random',
+  'initial weights: a run directory, a checkpoint, a directory of Hugging Face, or SINGLE_STEP or MULTI_STEP, a warm-up of the memory games; WARMUP: the warm-up of the game, for a new model. none: random',
 );
 export const seed = key(int(0), 0, 'seed of sampling, shuffling and initial weights');
 

@@ -80,5 +80,5 @@ function paramsIn(written: string | null, called: string): Params {
   }
   const params = z.record(z.string(), z.unknown()).safeParse(read);
   if (params.success) return params.data;
-  throw new UserError(`${called}: environment_params=${written} is no object.`, fix);
+  throw new UserError(`${called}: environment_params=${written} is not an object.`, fix);
 }

@@ -56,19 +56,19 @@ export function environmentOf(
   };
 }
 
-const aFunction = z.custom<() => void>((value) => typeof value === 'function', 'is no function');
+const aFunction = z.custom<() => void>((value) => typeof value === 'function', 'is not a function');
 const OwnShape = z.looseObject(
   {
     task: aFunction,
     respond: aFunction,
     scoreGroup: aFunction.optional(),
     answer: aFunction.optional(),
-    test: z.custom<object>((value) => typeof value === 'object' && value !== null, 'is no environment').optional(),
-    name: z.string('is no text').optional(),
-    size: z.custom<number>(isSize, 'is no whole number above 0').optional(),
-    stop: z.array(z.string().min(1), 'is no list of texts').optional(),
+    test: z.custom<object>((value) => typeof value === 'object' && value !== null, 'is not an environment').optional(),
+    name: z.string('is not a text').optional(),
+    size: z.custom<number>(isSize, 'is not a whole number above 0').optional(),
+    stop: z.array(z.string().min(1), 'is not a list of texts').optional(),
   },
-  'it is no object',
+  'it is not an object',
 );
 
 function isSize(value: unknown): boolean {
@@ -82,7 +82,7 @@ export function requireTextEnvironment(own: unknown, called: string): asserts ow
   if (issue === undefined)
     return data?.test === undefined ? undefined : requireTextEnvironment(data.test, `${called}, its test,`);
   const where = issue.path.length === 0 ? '' : `\`${issue.path.join('.')}\` `;
-  throw new UserError(`${called} is no environment: ${where}${issue.message}.`, `Correct it; ${calledRight}`);
+  throw new UserError(`${called} is not an environment: ${where}${issue.message}.`, `Correct it; ${calledRight}`);
 }
 
 /** Encodes texts as tokens, with errors that name the module. */

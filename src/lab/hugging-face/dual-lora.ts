@@ -107,8 +107,8 @@ function alphaOf(directory: string, { alpha: hinted }: DualHint): number {
   const alpha = storedAlpha(directory) ?? hinted;
   if (alpha !== null) return alpha;
   throw new UserError(
-    `${directory} holds small-rl's two adapters, and does not say their alpha, which their output is multiplied by.`,
-    'Say what it was trained with: lora_config=r32 or lora_alpha=16.',
+    `${directory} holds small-rl's two adapters, but not their alpha, the factor of their output.`,
+    'Give the setting of its training: lora_config=r32 or lora_alpha=16.',
   );
 }
 

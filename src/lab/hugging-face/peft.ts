@@ -99,7 +99,7 @@ export function readPeft(directory: string, shape: ModelShape): PeftLora {
   const stray = [...tensors.keys()].find((name) => !wanted.has(name));
   if (stray !== undefined) {
     throw new UserError(
-      `${path} has a tensor "${stray}", which its ${files.config} and the model do not speak of.`,
+      `${path} has a tensor "${stray}", which belongs neither to its ${files.config} nor to the model.`,
       'Give the model that the adapter was trained on.',
     );
   }
@@ -159,7 +159,7 @@ function rangeOf(layers: number | readonly number[] | null, shape: ModelShape, p
   if (last >= shape.layers || sorted.some((layer, index) => layer !== first + index * stride)) {
     throw new UserError(
       `${path}: \`layers_to_transform\` is ${sorted.join(', ')}, and the model has ${shape.layers} layers.`,
-      'Layers at equal distances can be read, of a model that has them.',
+      'Only layers that the model has, at equal distances, can be read.',
     );
   }
   return { start: (first + 0.5) / shape.layers, end: Math.min(1, (last + 1.5) / shape.layers), stride };

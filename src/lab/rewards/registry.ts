@@ -153,7 +153,7 @@ const services = ['api_reward', 'api_reward_pairs', 'openai_moderation', 'cached
 export function unknownName(name: string, kind: 'reward' | 'detector', names: readonly string[]): UserError {
   if (services.includes(name)) {
     return new UserError(
-      `The ${kind} \`${name}\` asks a service on the network, and a run of the lab uses none: its scores could not be had again.`,
+      `The ${kind} \`${name}\` calls a service on the network, which the lab does not do: its scores would not be reproducible.`,
       `Choose a ${kind} of the registry, or write your own in a module (./my-${kind}.mjs).`,
     );
   }

@@ -19,6 +19,6 @@ export function requireFiniteWeights(weights: Float32Array, step: number): void 
 function diverged(what: string, step: number): UserError {
   return new UserError(
     `The run diverged: at step ${step}, ${what}.`,
-    'Try a smaller learning_rate. What was saved before is kept, and nothing of this step.',
+    'Try a smaller learning_rate. Earlier checkpoints are kept; nothing of this step is.',
   );
 }

@@ -52,7 +52,7 @@ export function resumedCommand(
   const [keys, config] = [keysOf(command), knownConfig(join(path, runFiles.config))];
   if (steps === undefined || keys === undefined || config === null) {
     throw new UserError(
-      `The run in ${path} cannot be given more steps${command === '' ? '' : `: memrl ${command} learns other things in a longer run`}.`,
+      `The run in ${path} cannot be given more steps${command === '' ? '' : `: memrl ${command} trains differently in a longer run`}.`,
       'Type its own command again, with a larger length.',
     );
   }

@@ -71,7 +71,10 @@ function takeOver(path: string, draft: string, { processes, use }: { processes: 
     if (holder !== null && mayLive(holder, processes)) throw taken(path, holder, use);
     removeLock(path, found, `${draft}.old`);
   }
-  throw new UserError(`${path} changes hands all the time.`, 'Start one process for a directory, not several.');
+  throw new UserError(
+    `${path} is taken over by other processes again and again.`,
+    'Start one process for a directory, not several.',
+  );
 }
 
 /** Removes the lock that was found. If another process has taken it over meanwhile, its lock is put back. */

@@ -191,11 +191,11 @@ function checkVocabulary({ from, directory, shape }: Opened, needed: Tokenizer):
 function freshModel({ model_name: name, seed, fresh }: ModelSource, log: (line: string) => void): Start {
   const known = Object.hasOwn(presets, name);
   const shape: ModelShape = { ...presets[known ? (name as keyof typeof presets) : 'tiny'], context, ...fresh };
-  if (!known) log(`model_name=${name} is not here: \`tiny\` stands for it`);
+  if (!known) log(`model_name=${name} is not a model here: \`tiny\` is used instead`);
   const random = rng(seed, 'initial weights');
   const weights = initialWeights(shape, () => random.next());
   const lack = fresh === undefined ? ': the format is not known yet' : '';
-  const words = (size: string) => `weights from nothing (seed ${seed}, ${size})${lack}`;
+  const words = (size: string) => `random weights (seed ${seed}, ${size})${lack}`;
   return { shape, weights, adapters: null, words };
 }
 

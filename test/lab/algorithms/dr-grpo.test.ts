@@ -131,7 +131,7 @@ describe('Dr. GRPO', () => {
   });
 
   it('refuses sizes that do not fit', async () => {
-    await expect(drGrpoIn('odd', ['microbatch_size=4'])).rejects.toThrow('no whole number of microbatches');
+    await expect(drGrpoIn('odd', ['microbatch_size=4'])).rejects.toThrow('not a multiple of microbatch_size=4');
     await expect(drGrpoIn('levels', ['boundaries=0.5'])).rejects.toThrow('three levels');
   });
 });

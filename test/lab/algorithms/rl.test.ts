@@ -310,7 +310,7 @@ describe('settings of the loop', () => {
     [['async_config=StreamMinibatchConfig'], 'async_config=StreamMinibatchConfig is not a value'],
     [['stream_minibatch_config.num_minibatch=2'], 'no key `stream_minibatch_config.num_minibatch`'],
     [['group_size=1'], 'group_size=1 is not a value'],
-    [['environment_params=3', 'environment.max=9'], '3 is no object'],
+    [['environment_params=3', 'environment.max=9'], '3 is not an object'],
   ])('are refused where they are none: %j', (argv, problem) => expect(() => read(...argv)).toThrow(problem));
 
   it.each([

@@ -155,6 +155,8 @@ describe('a recipe of the memory games', () => {
       ['model_name=meta-llama/Llama-3.2-1B', 'N=16', 'n_batches=0', 'test_n_batches=1'],
       world,
     );
-    expect(world.lines.join('\n')).toMatch(/model_name=meta-llama\/Llama-3\.2-1B is not here: `tiny` stands for it/);
+    expect(world.lines.join('\n')).toMatch(
+      /model_name=meta-llama\/Llama-3\.2-1B is not a model here: `tiny` is used instead/,
+    );
   });
 });

@@ -127,7 +127,7 @@ describe('a detector that does not exist so', () => {
       null,
       /no detector `happy_cuont`.*Did you mean `happy_count`\?.*There are: happy_count, happy_any/s,
     ],
-    ['cached_openai_moderation', {}, null, /asks a service on the network/],
+    ['cached_openai_moderation', {}, null, /calls a service on the network/],
     ['happy_count', { threshold: 0 }, null, /takes as `threshold` a whole number of at least 1/],
     ['happy_density', { max_density: 5 }, null, /takes as `max_density` a number from 0 to 1/],
     ['string_match', {}, null, /needs the parameter `strings`/],

@@ -180,8 +180,8 @@ describe('a name or parameters that do not exist', () => {
     ['sentence_length', { target: 2.5 }, /takes as `target` a whole number/],
     ['num_words_per_sentence', { n: 0 }, /takes as `n` a whole number of at least 1/],
     ['sentence_length_10_with_bonus', { bonus: 'much' }, /takes as `bonus` a number/],
-    ['openai_moderation', { category: 'x' }, /asks a service on the network/],
-    ['api_reward', {}, /asks a service on the network/],
+    ['openai_moderation', { category: 'x' }, /calls a service on the network/],
+    ['api_reward', {}, /calls a service on the network/],
   ])('%s with %j is refused', async (name, params, said) => {
     expect(await mistake(() => findReward(name, params, vocabulary))).toMatch(said);
   });

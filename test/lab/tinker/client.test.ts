@@ -122,7 +122,7 @@ function rounded(seen: readonly unknown[]): unknown {
 
 it.each([
   { status: 410, words: /session has ended/ },
-  { status: 401, words: /does not take the key/ },
+  { status: 401, words: /rejects the key/ },
   { status: 422, words: /refuses create_session/ },
 ])('$status is told once, in plain words and without the key', async ({ status, words }) => {
   let asked = 0;

@@ -126,7 +126,7 @@ export async function readProblems(file: string): Promise<Problem[]> {
     const problem = problemOf(row) ?? problemOfText(row);
     if (problem !== null) return problem;
     throw new UserError(
-      `Row ${index + 1} of ${file} is no problem of GSM8K.`,
+      `Row ${index + 1} of ${file} is not a problem of GSM8K.`,
       'Each row must have a `question`, and an `answer` that ends with #### and the number; or a `text` with the question, <think>…</think> and <answer>…</answer>.',
     );
   });

@@ -59,7 +59,7 @@ function recordIn(line: string, where: string): Record<string, unknown> {
     // The error is thrown below.
   }
   throw new UserError(
-    `${where} is no JSON object.`,
+    `${where} is not a JSON object.`,
     'Each line must be one, such as {"question": "…", "answer": "…"}.',
   );
 }

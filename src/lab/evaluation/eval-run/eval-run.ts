@@ -79,7 +79,7 @@ function noteAlpha(config: EvalConfig, directory: string, { log }: ProcessContex
   const isGiven = config.lora_alpha !== null || alphaIn(config.lora_config) !== null;
   if (isGiven || isOwn(directory) || !isHuggingFace(directory) || !isDual(directory) || storedAlpha(directory) !== null)
     return;
-  log(`lora_alpha=${standardAlpha}, stride 1: the checkpoint does not say its alpha, and this is its system's default`);
+  log(`lora_alpha=${standardAlpha}, stride 1: the checkpoint does not record its alpha; this is small-rl's default`);
 }
 
 /** Writes the report's file, and a row of metrics if requested. @returns the path of the file. */

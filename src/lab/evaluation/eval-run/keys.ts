@@ -25,20 +25,20 @@ export const evalRunKeys = {
     'alpha of both adapters, where neither the checkpoint nor lora_config says it. None: 16',
   ),
   no_routing_eval: key(bool, false, 'measure the whole model alone, and not each adapter by itself'),
-  gradient_routing: inertKey(bool, false, 'what adapters a checkpoint has, it says itself'),
+  gradient_routing: inertKey(bool, false, 'a checkpoint records its adapters itself'),
   n_samples: key(int(1), 20, 'prompts, and completions in each mode of the model'),
   eval_rewards: key(text, '', 'more rewards to measure, with commas; without a run and without `config` these alone'),
   config: key(orNone(text), null, 'YAML file with reward and detector; None: those of the run, else happy_binary'),
-  max_completion_length: key(orNone(int(1)), null, 'tokens of a completion, at most; None: as in the run, else 128'),
+  max_completion_length: key(orNone(int(1)), null, 'maximum tokens of a completion; None: as in the run, else 128'),
   temperature: key(orNone(float(1e-6)), null, 'softmax temperature; None: as in the run, else 1'),
   repetition_penalty: key(orNone(float(1e-6)), null, 'as in memrl grpo; None: as in the run, else 1 (none)'),
-  seed: key(int(0), evaluationSeed, 'of what is drawn, the same in each mode: they differ by their adapters alone'),
+  seed: key(int(0), evaluationSeed, 'seed of the sampling, the same in each mode: modes differ only by their adapters'),
   prompt_length: key(
     int(1),
     8,
     'tokens of a prompt: the first ones of a story of the test split; shorter stories as a whole',
   ),
-  prompt_seed: key(int(0), 99, 'of the order in which stories become prompts'),
+  prompt_seed: key(int(0), 99, 'seed of the order in which stories become prompts'),
   data: key(
     orNone(text),
     null,
@@ -47,7 +47,7 @@ export const evalRunKeys = {
   base: key(
     orNone(text),
     null,
-    'the model before the training, to tell drift and collapse beside; None: as the run says, and of adapters the model they are on',
+    'the model before the training, the reference for drift and collapse; None: from the settings of the run; for adapters, the frozen model',
   ),
   held_out: key(
     orNone(text),
@@ -65,7 +65,7 @@ export const evalRunKeys = {
     null,
     "directory of this evaluation's own row of metrics, for memrl-tui; None: MEMRL_RUN_DIR, which it sets, else none is written",
   ),
-  json: key(bool, false, 'print that JSON instead of lines for people'),
+  json: key(bool, false, 'print that JSON instead of the summary'),
   engine: runKeys.engine,
   threads: runKeys.threads,
 };

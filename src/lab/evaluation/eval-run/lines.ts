@@ -25,7 +25,7 @@ function modelLines({ model, settings, reference }: EvalRunReport): string[] {
   return [
     `${directory}${at}: ${countText(parameters)} parameters${adapters.length === 0 ? '' : ', frozen'}`,
     ...adapters.map((adapter) => `  ${adapterLine(adapter)}`),
-    `  reward ${settings.reward} · hacks by ${settings.detector ?? 'nobody'} · ${settings.n_samples} completions of up to ${settings.max_completion_length} tokens, temperature ${settings.temperature}, seed ${settings.seed}${penalty}`,
+    `  reward ${settings.reward} · hack detector ${settings.detector ?? 'none'} · ${settings.n_samples} completions of up to ${settings.max_completion_length} tokens, temperature ${settings.temperature}, seed ${settings.seed}${penalty}`,
     `  beside ${reference.model === null ? `nothing: ${reference.note}` : reference.note}`,
   ];
 }

@@ -73,7 +73,7 @@ async function findBase(service: EngineService, { subject, named }: Question, op
   }
   const path = baseOf(subject);
   if (path === null) {
-    return { model: null, note: 'nothing says what the model was before its training (base=PATH says it)', base: null };
+    return { model: null, note: 'the model before the training is not known (name it by base=PATH)', base: null };
   }
   try {
     return { model: path, note: `the model that the run began with, ${path}`, base: await open(path) };

@@ -45,8 +45,8 @@ export class TinkerHttp {
       const { why, afterMs } = answer;
       if (attempt + 1 >= mostTries) {
         throw new UserError(
-          `${this.#connection.baseUrl} does not do ${path}: ${why}.`,
-          'See whether it runs, and continue the run.',
+          `${this.#connection.baseUrl} does not answer ${path}: ${why}.`,
+          'Check that the service runs, and continue the run.',
         );
       }
       await this.#connection.wait(Math.min(longestPauseMs, Math.max(afterMs, 250 * 2 ** attempt)));
@@ -69,7 +69,7 @@ export class TinkerHttp {
       }
       const message = answer['error'];
       if (typeof message !== 'string') return reply;
-      throw new UserError(`The service could not do a request: ${message}`, 'Mend what it says.');
+      throw new UserError(`The service failed a request: ${message}`, 'Fix what the message says.');
     }
   }
 
@@ -108,14 +108,14 @@ export function parsed(bytes: Uint8Array, path: string): Record<string, unknown>
   } catch {
     // The error below covers this case.
   }
-  throw new UserError(`The service answers ${path} with something else than JSON.`, 'See whether base_url is right.');
+  throw new UserError(`The service answers ${path} with something other than JSON.`, 'Check base_url.');
 }
 
 function refused(path: string, status: number, detail: string): UserError {
   if (status === 401 || status === 403)
-    return new UserError(`The service does not take the key: ${detail}.`, 'Set TINKER_API_KEY.');
+    return new UserError(`The service rejects the key: ${detail}.`, 'Set TINKER_API_KEY.');
   if (status === 410) {
     return new UserError(`The session has ended: ${detail}.`, 'Continue the run from its last checkpoint.');
   }
-  return new UserError(`The service refuses ${path}: ${detail}.`, 'See whether base_url and the settings are right.');
+  return new UserError(`The service refuses ${path}: ${detail}.`, 'Check base_url and the settings.');
 }

@@ -67,7 +67,7 @@ async function onService(config: TrainedConfig, { context, resumed }: Run): Prom
   if (secret === undefined || secret === '') {
     throw new UserError(
       'There is no key for the service.',
-      'Set TINKER_API_KEY; any that begins with tml- does for memrl serve.',
+      'Set TINKER_API_KEY; memrl serve accepts any that begins with tml-.',
     );
   }
   const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));

@@ -111,7 +111,7 @@ export class RemoteService implements TrainingService {
       });
       const { sequences } = readSampleResponse((await this.#http.result(accepted)).bytes);
       const [drawn] = sequences;
-      if (drawn === undefined) throw new UserError('The service drew no sequence.', 'Use another service.');
+      if (drawn === undefined) throw new UserError('The service returned no sequence.', 'Use another service.');
       return {
         tokens: drawn.tokens,
         logprobs: drawn.logprobs,
@@ -126,7 +126,7 @@ export class RemoteService implements TrainingService {
     datums: readonly Datum[],
     { temperature = 1 }: { readonly temperature?: number } = {},
   ): Promise<Float32Array[]> {
-    if (temperature !== 1) throw cannot('score at another temperature than 1');
+    if (temperature !== 1) throw cannot('score at a temperature other than 1');
     const data = datums.map((datum) => wireDatum(datum, crossEntropy, 1));
     const { logprobs } = await this.#learn(data, { lossFn: 'cross_entropy', config: {}, forwardOnly: true });
     return logprobs.map((scores, at) => scores.slice(datums[at]!.prompt.length - 1));
@@ -205,7 +205,7 @@ export class RemoteService implements TrainingService {
       .parse(info['model_data']);
     if (id != null && existsSync(id)) return id;
     throw new UserError(
-      `The service says that the tokenizer is ${id ?? 'not known'}, which is no directory here.`,
+      `The service names ${id ?? 'no directory'} as its tokenizer, which is not a directory here.`,
       'Give the directory that holds its tokenizer.json: tokenizer=…',
     );
   }
@@ -269,7 +269,7 @@ export class RemoteService implements TrainingService {
 function requirePlain(datums: readonly Datum[], loss: Loss): void {
   const { objective, divisor = 1, temperature = 1, pull = null, entropyCoefficient = 0 } = loss;
   if (pull !== null || entropyCoefficient !== 0) throw cannot('pull to a reference, or reward entropy');
-  if (temperature !== 1) throw cannot('learn at another temperature than 1');
+  if (temperature !== 1) throw cannot('train at a temperature other than 1');
   // The weight of a token is a factor of its advantage in every other loss.
   if (objective.name === 'dro' && isWeighted(datums, divisor)) throw cannot('weigh the tokens of dro');
 }
@@ -295,7 +295,7 @@ function wireDatum(datum: Datum, { name, ratio }: Objective, scale: number): Wir
   };
   if (name === 'cross_entropy') add('weights', (token) => weights[token]! * scale);
   else {
-    if (logprobs === undefined) throw cannot('learn from samples without the log-probabilities they were drawn with');
+    if (logprobs === undefined) throw cannot('train on samples without their log-probabilities at sampling');
     add('logprobs', (token) => logprobs[token]!);
     add('advantages', (token) => (advantages?.[token] ?? 0) * weights[token]! * scale);
   }
@@ -359,7 +359,7 @@ async function inOrder<T, R>(items: readonly T[], work: (item: T) => Promise<R>,
 function textOf(answer: Record<string, unknown>, name: string): string {
   const value = answer[name];
   if (typeof value === 'string') return value;
-  throw new UserError(`The service's answer has no ${name}.`, 'See whether base_url is right.');
+  throw new UserError(`The service's answer has no ${name}.`, 'Check base_url.');
 }
 
 function cannot(what: string): UserError {

@@ -193,7 +193,7 @@ export class Checkpoints {
     const file = join(directory, manifestFile);
     if (!existsSync(file)) throw new Refusal(404, `There are no weights at ${path}.`);
     const manifest = Manifest.safeParse(readJson(file));
-    if (!manifest.success) throw new Refusal(404, `The weights at ${path} are not of this service.`);
+    if (!manifest.success) throw new Refusal(404, `The weights at ${path} do not belong to this service.`);
     return { path, directory, manifest: manifest.data };
   }
 

@@ -20,7 +20,7 @@ export function page(name: string, items: readonly unknown[], query: URLSearchPa
   const whole = (key: string, usual: number) => {
     const value = Number(query.get(key) ?? usual);
     if (!Number.isSafeInteger(value) || value < 0)
-      throw new Refusal(422, `The ${key} of the query is no whole number.`);
+      throw new Refusal(422, `The ${key} of the query is not a whole number.`);
     return value;
   };
   const [offset, limit] = [whole('offset', 0), whole('limit', items.length)];

@@ -66,7 +66,7 @@ export class SamplerSources {
 
 function goneFromMemory(): never {
   throw new UserError(
-    'The weights of this sampler have made room for newer ones.',
+    'The weights of this sampler were dropped to make room for newer ones.',
     'Save weights that are needed for long under a name (save_weights_for_sampler).',
   );
 }

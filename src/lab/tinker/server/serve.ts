@@ -36,7 +36,7 @@ export const serveKeys = {
   threads: key(orNone(int(1)), null, 'threads of our kernels; None leaves it to the engine'),
   max_requests: key(int(1), 10_000, 'requests that may wait for their results; more are answered with 429'),
   max_models: key(int(1), 64, 'models under training that may be in memory'),
-  idle_minutes: key(int(1), 60, 'after so long without a word from its client a session ends'),
+  idle_minutes: key(int(1), 60, 'time without requests from its client after which a session ends'),
 };
 export type ServeConfig = Config<typeof serveKeys>;
 

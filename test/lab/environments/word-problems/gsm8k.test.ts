@@ -85,7 +85,7 @@ describe('word problems', () => {
     [{ path: '/nowhere/train.jsonl' }, '/nowhere/train.jsonl cannot be read'],
     [{ path: '/nowhere/train.parquet' }, 'cannot be read as parquet'],
     [{ path: 'HERE/train.jsonl', renderer_name: 'x' }, 'no renderer `x`'],
-    [{ path: 'HERE/broken.jsonl' }, 'broken.jsonl:2 is no JSON object'],
+    [{ path: 'HERE/broken.jsonl' }, 'broken.jsonl:2 is not a JSON object'],
     [{ path: 'HERE/other.jsonl' }, 'Row 1 of'],
     [{ path: 'HERE/empty.jsonl' }, 'holds no problem'],
   ])('are refused with what is wrong: %j', async (params, problem) => {
