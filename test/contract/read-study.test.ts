@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readStudy } from '../../src/contract/read-study.js';
@@ -50,6 +51,19 @@ describe('a study', () => {
       warnings: [],
     });
     expect(read(study).tables).toEqual(study.tables);
+  });
+
+  it('is as the documentation shows it', () => {
+    const section = /### Tables and figures of your own[^]*?\n### /.exec(
+      readFileSync('docs/sweep-file.md', 'utf8'),
+    )![0];
+    const study = readStudy(/```json\n([^]*?)```/.exec(section)![1]!)!;
+    expect(study.warnings).toEqual([]);
+    expect([study.verdicts, study.tables, study.figures, study.notes].map(({ length }) => length)).toEqual([
+      1, 1, 1, 1,
+    ]);
+    expect(study.tables[0]!.rows[0]).toMatchObject({ best: true, cells: [0.01, { value: 85 }] });
+    expect(study.figures[0]!.series[0]!.hi).toEqual([52, 90]);
   });
 
   it('has null where Python writes NaN or Infinity, and reads what stands beside it', () => {
