@@ -55,7 +55,7 @@ type Command = {
 type CommandContext = {
   readonly own: OwnProcess;
   readonly context: ProcessContext;
-  /** For commands whose output is read by scripts: messages go to the other stream. */
+  /** Context of commands whose output is read by scripts: messages go to the other stream. */
   readonly quietContext: ProcessContext;
   readonly runs: RunBeginner;
   readonly print: (text: string) => void;

@@ -77,7 +77,7 @@ export function partOf(batch: Batch, group: number, index?: number): Batch {
   return { groups: [{ prompt, continuations: [continuations[index]!] }], generated: [batch.generated[first + index]!] };
 }
 
-/** Runs `work` at weights + step · direction, and restores the weights bit for bit. */
+/** Calls `measure` at weights + step · direction, and restores the weights bit for bit. */
 export async function movedAlong<T>(
   engine: Engine,
   { direction, step }: { readonly direction: Floats; readonly step: number },

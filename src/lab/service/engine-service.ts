@@ -176,7 +176,7 @@ async function accumulateGradient(engine: Engine, datums: readonly Datum[], loss
   return { ...sums, logprobs: byDatum(datums, logprobs) };
 }
 
-/** In the precision of the engine that gave these scores. */
+/** An array in the precision of the engine that computed these scores. */
 function zerosLike(scores: Floats): Floats {
   return scores instanceof Float64Array ? new Float64Array(scores.length) : new Float32Array(scores.length);
 }

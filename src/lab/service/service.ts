@@ -12,7 +12,7 @@ import type { Rng } from '../rng.js';
 export type Datum = {
   /** At least one token; none of them is trained. Neighbouring datums that share the array are computed together. */
   readonly prompt: Int32Array;
-  /** At least one token. */
+  /** Has at least one token. */
   readonly tokens: Int32Array;
   /** Weight of each token in the loss; 0 for tokens that the policy did not generate. */
   readonly weights: ArrayLike<number>;

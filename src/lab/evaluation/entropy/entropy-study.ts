@@ -1,4 +1,4 @@
-/** What `memrl entropy` shows of its repetitions in reports: figures of truth, prediction and kernel, in the form of any program. */
+/** The `study.json` of `memrl entropy`, for reports: figures of the measured change, its prediction and the kernel over all repetitions. */
 import { fitPowerLaw } from '../../../analysis/scaling.js';
 import type { Study, StudyCurve, StudyFigure } from '../../../contract/study.js';
 import { shortNumber } from '../../../text/numbers.js';
@@ -14,7 +14,7 @@ const LEAST_RATES = 3;
 /** The parts of the results that figures are drawn of. */
 type Result = Pick<Experiment, 'approx' | 'true' | 'fisher'>;
 
-/** What a step of policy gradient does to the entropy of a policy. Null: nothing of it can be drawn. */
+/** Figures of the effect of a policy-gradient step on the entropy of a policy; null when there is nothing to draw. */
 export function entropyStudy(results: readonly Result[]): Pick<Study, 'title' | 'figures'> | null {
   const figures = [...slopeFigure(results), ...agreementFigure(results), ...kernelFigure(results)];
   return figures.length === 0 ? null : { title: 'entropy under a step', figures };
@@ -43,7 +43,7 @@ function slopeFigure(results: readonly Result[]): StudyFigure[] {
   const etas = all.map(({ eta }) => eta);
   const middle = Math.exp(all.reduce((sum, { eta, change }) => sum + Math.log(change / eta), 0) / all.length);
   const ends = [Math.min(...etas), Math.max(...etas)];
-  // One series of all laws: where one ends its line has a gap.
+  // All laws are one series, with a gap in the line after each law.
   const laws = fitted.flatMap(({ law, changes }) => [
     ...changes.map(({ eta }) => ({ eta, change: law.factor * eta ** law.slope })),
     { eta: changes.at(-1)!.eta, change: null },

@@ -107,7 +107,7 @@ export const EvalRunReport = z.strictObject({
     model: z.string().nullable(),
     note: z.string(),
     held_out: z.string().nullable(),
-    /** Its rewards for the same prompts. Absent in files of older versions; null when the model is unknown. */
+    /** Rewards of that model for the same prompts. Absent in files of older versions; null when the model is unknown. */
     before: z.strictObject({ rewards: z.record(z.string(), z.number()), hack_freq: z.number().nullable() }).nullish(),
     limits: z
       .strictObject({
