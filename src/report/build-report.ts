@@ -102,7 +102,7 @@ export async function buildReport(
     ...{ marks: groups.flatMap(([run]) => marksIn(run!.group, marks)), annotations: annotationsOf(runs) },
     ...gpuHoursOf([...hours.values()]),
     ...{ failures: failuresOf(runs), tables: references.tables },
-    studies: readStudies(await studyFiles(directory, runs, pause)),
+    studies: await readStudies(await studyFiles(directory, runs, pause), pause),
   };
 }
 

@@ -122,6 +122,10 @@ describe('what a program has to say of a sweep', () => {
     expect(await read()).toBe(first);
     writeFileSync(join(sweep, 'a/study.json'), '{"notes": ["the second"]}');
     expect((await read())(80)).toEqual(['a · study', 'the second']);
+    const rows = Array.from({ length: 900 }, (_, row) => [row]);
+    writeFileSync(join(sweep, 'a/study.json'), JSON.stringify({ tables: [{ columns: ['row'], rows }] }));
+    expect((await read())(80)).toHaveLength(501);
+    expect((await read())(80).at(-1)).toBe('403 more lines: memrl-tui report');
   });
 
   it('is in the answer for programs, as its schema says', async () => {

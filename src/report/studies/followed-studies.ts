@@ -1,6 +1,11 @@
+import { Memoized } from '../../base/memoize.js';
+import { counted } from '../../text/numbers.js';
 import { paperOf } from '../paper.js';
-import { readStudies, studyFiles } from './found-studies.js';
+import { type FoundStudy, readStudies, studyFiles } from './found-studies.js';
 import { studyLines } from './study-lines.js';
+
+/** Limit on the lines for a window, which lays all of them out. */
+const MOST_LINES = 500;
 
 /** The studies of one sweep as text, read again when one of their files has changed. */
 export class FollowedStudies {
@@ -17,9 +22,16 @@ export class FollowedStudies {
     const files = await studyFiles(directory, runs, pause);
     const stamps = JSON.stringify(files);
     if (stamps === this.#stamps) return this.#lines;
-    const studies = readStudies(files);
+    const studies = await readStudies(files, pause);
     this.#stamps = stamps;
-    this.#lines = (width) => studyLines(studies, paperOf({ width, ascii: this.#ascii })).slice(1);
+    const laid = new Memoized<string[]>();
+    this.#lines = (width) => laid.value([width], () => this.#layOut(studies, width));
     return this.#lines;
+  }
+
+  #layOut(studies: readonly FoundStudy[], width: number): string[] {
+    const lines = studyLines(studies, paperOf({ width, ascii: this.#ascii })).slice(1);
+    const rest = lines.length - MOST_LINES;
+    return rest <= 0 ? lines : [...lines.slice(0, MOST_LINES), `${counted(rest, 'more line')}: memrl-tui report`];
   }
 }

@@ -56,10 +56,11 @@ function namesIn(directory: string): string[] {
 }
 
 /** Reads them, up to a limit. */
-export function readStudies(files: readonly StudyFile[]): FoundStudy[] {
+export async function readStudies(files: readonly StudyFile[], pause?: Pause): Promise<FoundStudy[]> {
   const found: FoundStudy[] = [];
   for (const [index, { path, file, run }] of files.entries()) {
     if (found.length === studyLimits.studies) return [...found, leftOut(files.length - index)];
+    await pause?.();
     const study = studyAt(path);
     if (study !== null) found.push({ ...study, file, run });
   }
