@@ -11,7 +11,7 @@ import { loadPath, logPath, loraKeys, runKeyNames, runKeys, seed } from '../conf
 import { bool, float, floats, int, namesOf, oneOf, orNone, text } from '../config/value-type.js';
 import { totalReward, type Environment } from '../environments/environment.js';
 import { openEnvironment } from '../environments/open-environment.js';
-import { k1, ppo } from '../objectives/objectives.js';
+import { klTerms, klWords, ppo } from '../objectives/objectives.js';
 import { testEpisodes } from '../probes/evaluator.js';
 import { probeNames, ProbesState, StepProbes } from '../probes/step-probes.js';
 import { rng, shuffle } from '../rng.js';
@@ -28,11 +28,12 @@ import { restoredState, runTraining, scheduleOf, type Ending, type Run, type Tra
 import { EngineService } from '../service/engine-service.js';
 import type { TrainingService } from '../service/service.js';
 import { openTrained, type Trained } from '../tinker/client/open-trained.js';
-import { learn, type Learning, type Models } from '../update/learn.js';
+import { klSum, learn, type Learning, type Models } from '../update/learn.js';
 import { lrMultiplier, riseMultiplier } from '../update/optimizer.js';
 import type { RolloutDatum } from '../update/update.js';
 import { LatestRollouts } from './latest-rollouts.js';
 import { rlKeys, trainedKeys } from './rl-settings.js';
+import { klCoefficient, klEstimatorKey } from './kl-keys.js';
 
 /** `memrl dr-grpo`. Names are those of RL_Practice's configuration. */
 export const drGrpoKeys = {
@@ -75,7 +76,8 @@ export const drGrpoKeys = {
     ...key(orNone(float(0)), null, 'upper clip distance of the ratio from 1; None: clip_eps'),
     alias: 'clip_+',
   },
-  kl_beta: key(float(0), 0, 'coefficient of the KL to the initial model, estimated by k1'),
+  kl_beta: key(float(0), 0, `${klCoefficient} by kl_estimator; 0: none`),
+  kl_estimator: klEstimatorKey('k1'),
   probes: key(
     namesOf(probeNames),
     [],
@@ -172,6 +174,7 @@ class DrGrpo implements Training {
     const accumulated = config.buffer_size / config.microbatch_size;
     this.announcement = [
       `${environment.name}, ${tasks} tasks: ${config.total_steps} steps of ${config.buffer_size} × ${config.num_generations} answers in ${accumulated} microbatches · lr=${config.lr}`,
+      ...klWords(config.kl_estimator, config.kl_beta),
     ];
     const saved = restoredState(run, SavedState, this.algorithm);
     if (saved === null) return;
@@ -190,9 +193,9 @@ class DrGrpo implements Training {
       const how = this.#learning(step, { ratios, probes: epoch === 0 ? probes : null });
       const done = await learn(this.#parts, ordered, how, step);
       if (done === null) continue;
-      const { loss, gradientNorm, entropy, pull, tokens, kl1 } = done.statistics;
+      const { loss, gradientNorm, entropy, tokens, kl1 } = done.statistics;
       row.addAll({ loss, grad_norm: gradientNorm, entropy: entropy / tokens, logr_mean: -kl1 / tokens });
-      if (this.#config.kl_beta > 0) row.add('kl', pull, tokens);
+      if (this.#config.kl_beta > 0) row.add('kl', klSum(done, this.#config.kl_estimator), tokens);
       if (epoch === 0) row.addAll({ ...(await probes?.after({ ...how.adam!, learningRate: how.learningRate })) });
     }
     row.addAll(ratioStatistics(ratios));
@@ -276,9 +279,7 @@ class DrGrpo implements Training {
       estimator: 'trajectory',
       scale: 'none',
       normalization: 'dr_grpo',
-      pull: config.kl_beta,
-      pullEstimator: k1,
-      penalty: null,
+      ...klTerms(config.kl_estimator, config.kl_beta),
       entropyCoefficient: 0,
       skipConstantGroups: false,
       learningRate: this.#learningRate(step),

@@ -11,7 +11,8 @@ import type { Experiment } from '../rewards/experiment-fit.js';
 import { experimentOf, readExperiment, withReward } from '../rewards/experiment.js';
 import { ablatedPools } from '../rewards/labels.js';
 import { adapterPresets, dualLora, presetAdapters, routingModes, type RoutingMode } from '../service/dual-adapters.js';
-import { environmentKeys, probeKey, trainKeys } from './train-settings.js';
+import { klCoefficient, klEstimatorKey } from './kl-keys.js';
+import { environmentKeys, probeKey } from './train-settings.js';
 
 /** Treatments of flagged completions when gradients are not routed; small-rl's names. */
 const baselines = ['filter', 'reward_penalty', 'retain_penalty'] as const;
@@ -63,8 +64,8 @@ export const grpoKeys = {
     1e-5,
     'learning rate at the first step; falls linearly to 0. LoRA wants 10 to 30 times that of full training',
   ),
-  beta: key(float(0), 0.02, 'coefficient of the KL to the initial model'),
-  kl_estimator: trainKeys.kl_estimator,
+  beta: key(float(0), 0.02, `${klCoefficient} by kl_estimator; 0: none`),
+  kl_estimator: klEstimatorKey('k3'),
   objective: key(
     nameOrPath(lossFns),
     'ppo',

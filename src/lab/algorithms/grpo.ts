@@ -16,7 +16,7 @@ import { openEnvironment } from '../environments/open-environment.js';
 import { readableStories } from '../environments/stories/parquet-stories.js';
 import { beginningsOf, storyEnvironment } from '../environments/stories/stories.js';
 import { evaluateModes, modesLines, modesRow, type ModeEvaluation } from '../evaluation/modes.js';
-import { pulls, type Objective } from '../objectives/objectives.js';
+import { klTerms, klWords, type Objective } from '../objectives/objectives.js';
 import { openObjective } from '../objectives/own-objective.js';
 import type { Probe } from '../probes/evaluator.js';
 import { openProbes } from '../probes/own-probe.js';
@@ -37,8 +37,9 @@ import { routingPasses } from '../service/dual-adapters.js';
 import type { EngineService } from '../service/engine-service.js';
 import { openReference, openService, requireRoom, textTokenizer } from '../service/open-model.js';
 import type { Tokenizer } from '../text/tokenizer.js';
+import { comparedWith, klSum } from '../update/learn.js';
 import { lrMultiplier } from '../update/optimizer.js';
-import { datumsOf, update, withReference, type UpdateStatistics } from '../update/update.js';
+import { datumsOf, update, type UpdateStatistics } from '../update/update.js';
 import { hasOwnReward, stepsOf, type Baseline, type GrpoConfig, type Settings } from './grpo-settings.js';
 import { trainKeys } from './train-settings.js';
 
@@ -195,17 +196,18 @@ class Grpo implements Training {
     const labelled = await label(groups.flat().map(completionOf), scores, this.#parts.labelling, streams);
     const compared = comparedInGroups(groups, labelled, config.baseline);
     const datums = datumsOf(groups, { advantages: compared, normalization: 'grpo', sampled: null });
-    const statistics = await update(
-      service,
-      reference === null ? datums : await withReference(datums, reference, temperature),
-      {
-        step,
-        loss: { objective, temperature, pull: beta > 0 ? { estimator: pulls[estimator], coefficient: beta } : null },
-        adam: { ...adamW, learningRate: this.#learningRate(step) },
-        passes: routing === null ? null : routingPasses(labelled.passes, routing),
-        measuresAll: true,
-      },
-    );
+    const { penalty, pullEstimator } = klTerms(estimator, beta);
+    const held =
+      reference === null
+        ? { datums, policyBase: 0 }
+        : await comparedWith(reference, { service, datums }, { temperature, penalty });
+    const statistics = await update(service, held.datums, {
+      step,
+      loss: { objective, temperature, pull: pullEstimator && beta > 0 ? { estimator: pullEstimator, coefficient: beta } : null }, // prettier-ignore
+      adam: { ...adamW, learningRate: this.#learningRate(step) },
+      passes: routing === null ? null : routingPasses(labelled.passes, routing),
+      measuresAll: true,
+    });
 
     const rollouts = groups.flat();
     this.#tokens += rollouts.reduce((sum, { task, tokens }) => sum + task.prompt.length + tokens.length, 0);
@@ -214,7 +216,7 @@ class Grpo implements Training {
       loss: statistics.loss,
       grad_norm: statistics.gradientNorm,
       ...completionStatistics(groups, inGroups(labelled.rewards, copies)),
-      ...(beta > 0 && { kl: statistics.pull / statistics.tokens }),
+      ...(beta > 0 && { kl: klSum({ statistics, ...held }, estimator) / statistics.tokens }),
       entropy: statistics.entropy / statistics.tokens,
       ...clipRatios(statistics),
       ...this.#rewardStatistics(scores, labelled),
@@ -321,6 +323,7 @@ function announcementOf(
     `reward ${scoring.name} · ${environment.size} prompts · ${config.batch_size} completions a step, ${config.num_generations} of each prompt`,
     ...(routing === null ? [] : [`gradient routing: ${routing}, detector ${detector}`]),
     ...(config.baseline === null ? [] : [`baseline: ${config.baseline}, detector ${detector}`]),
+    ...klWords(config.kl_estimator, config.beta),
   ];
 }
 

@@ -6,6 +6,7 @@ import { bool, float, int, oneOf, orNone, text, type ValueType } from '../config
 import { engineChoices } from '../engine/choose-engine.js';
 import { lossFns } from '../objectives/objectives.js';
 import { schedules } from '../update/optimizer.js';
+import { klDiscountKey, klPenaltyKey } from './kl-keys.js';
 
 /** Keys for the model that a loop trains, and for the place where it is computed. */
 export const trainedKeys = {
@@ -100,12 +101,8 @@ export const rlKeys = {
     clip_high_threshold: key(orNone(float(0)), null, 'upper bound of the ratio; None: 1.2 for ppo, 4 for cispo'),
     beta: key(float(0), 0.05, 'pull towards the sampler (dro)'),
   }),
-  kl_penalty_coef: key(
-    float(0),
-    0,
-    'coefficient of the KL penalty in the advantages: what a token loses per nat that it is less likely under the initial model',
-  ),
-  kl_discount_factor: key(float(0), 0, 'discount γ: above 0, earlier tokens share the penalty of later ones, Σ γᵏ'),
+  kl_penalty_coef: klPenaltyKey,
+  kl_discount_factor: klDiscountKey,
   num_substeps: key(int(1), 1, 'Adam steps per batch, each on a part of its answers'),
   stream_minibatch_config: key(orNone(className('StreamMinibatchConfig')), null, 'says that num_minibatches is given'),
   num_minibatches: alsoAt(

@@ -19,7 +19,8 @@ import { bool, float, int, nameOrPath, oneOf, orNone, text } from '../config/val
 import type { Environment } from '../environments/environment.js';
 import * as memory from '../environments/memory/keys.js';
 import { secretOf } from '../environments/memory/memory-environment.js';
-import { klEstimators, lossFns, normalizations } from '../objectives/objectives.js';
+import { lossFns, normalizations } from '../objectives/objectives.js';
+import { klCoefficient, klDiscountKey, klEstimatorKey, klPenaltyKey } from './kl-keys.js';
 
 /** Keys to run an algorithm on another environment than the one it was made for. */
 export const environmentKeys = {
@@ -90,14 +91,10 @@ export const trainKeys = {
     'sum',
     'sum of the losses of all tokens; grpo: mean over sequences of their token means; dr_grpo: by the longest answer of a group; token_mean: mean over all tokens of the batch',
   ),
-  kl_coef: key(float(0), 0, 'coefficient of the KL to the initial model, per generated token; 0: none'),
-  kl_estimator: key(oneOf(klEstimators), 'k3', 'estimator of that KL from the generated tokens'),
-  kl_penalty_coef: key(
-    float(0),
-    0,
-    'coefficient of the KL penalty in the advantages: what a token loses per nat that it is less likely under the initial model than the mean token of the batch; 0: none',
-  ),
-  kl_discount_factor: key(float(0), 0, 'discount of the penalties of later tokens; 0: each token has its own alone'),
+  kl_coef: key(float(0), 0, `${klCoefficient} by kl_estimator; 0: none`),
+  kl_estimator: klEstimatorKey('k3'),
+  kl_penalty_coef: klPenaltyKey,
+  kl_discount_factor: klDiscountKey,
   entropy_coef: key(float(0), 0, 'bonus per nat of entropy of each generated token, in steps that update'),
   skip_constant_groups: key(
     bool,

@@ -7,7 +7,7 @@ import { UserError } from '../../base/user-error.js';
 import { isMemoryEnvironment, secretOf } from '../environments/memory/memory-environment.js';
 import type { Environment, Task } from '../environments/environment.js';
 import { multiStepTheory, rewardRule, singleStepTheory } from '../environments/memory/rewards.js';
-import { pulls, type Objective } from '../objectives/objectives.js';
+import { klTerms, klWords, type Objective } from '../objectives/objectives.js';
 import { openObjective } from '../objectives/own-objective.js';
 import { answerDistribution } from '../probes/distribution.js';
 import { Evaluator, type Evaluation, type Probe } from '../probes/evaluator.js';
@@ -25,7 +25,7 @@ import type { StopSignal } from '../run/process-context.js';
 import { restoredState, runTraining, scheduleOf, type Ending, type Run, type Training } from '../run/runner.js';
 import type { EngineService } from '../service/engine-service.js';
 import { openReference } from '../service/open-model.js';
-import { learn, type Learning, type Models } from '../update/learn.js';
+import { klSum, learn, type Learning, type Models } from '../update/learn.js';
 import { openPlayed, openPlayer } from './played.js';
 import { announcementOf, hasReference, modulesOf, requireSameModules, type TrainConfig } from './train-settings.js';
 
@@ -105,7 +105,7 @@ class Train implements Training {
 
   constructor(config: TrainConfig, parts: Parts, run: Run) {
     this.service = parts.service;
-    this.announcement = announcementOf(config, parts.environment);
+    this.announcement = [...announcementOf(config, parts.environment), ...klWords(config.kl_estimator, config.kl_coef)];
     this.#config = config;
     this.#parts = parts;
     const { environment } = parts;
@@ -153,7 +153,8 @@ class Train implements Training {
       row.add('kl_pre_post_v1', moved.kl1, moved.tokens);
       row.add('kl_pre_post_v2', moved.kl2, moved.tokens);
     }
-    if (this.#config.kl_coef > 0) row.add('optim/kl_reference', statistics.pull, tokens);
+    const { kl_coef: coefficient, kl_estimator: estimator } = this.#config;
+    if (coefficient > 0) row.add('optim/kl_reference', klSum(done, estimator), tokens);
     if (this.#config.kl_penalty_coef > 0) row.add('kl_policy_base', policyBase * updates, updates);
   }
 
@@ -192,9 +193,7 @@ function learningOf(config: TrainConfig, objective: Objective): Learning {
     estimator: config.advantages,
     scale: config.advantage_scale,
     normalization: config.loss_normalization,
-    pull: config.kl_coef,
-    pullEstimator: pulls[config.kl_estimator],
-    penalty: coefficient === 0 ? null : { coefficient, discount },
+    ...klTerms(config.kl_estimator, config.kl_coef, { coefficient, discount }),
     entropyCoefficient: config.entropy_coef,
     skipConstantGroups: config.skip_constant_groups,
     learningRate: config.learning_rate,

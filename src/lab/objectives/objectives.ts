@@ -137,8 +137,8 @@ function clamp(ratio: number, { low, high }: Clip): number {
 }
 
 /**
- * The KL term of one token towards a reference model: an estimate of KL(policy ‖ reference) from a token that the
- * policy drew.
+ * The KL term of one token towards a reference model, as a loss: an estimate of KL(policy ‖ reference) from a token
+ * that the policy drew. The mean of its gradient need not be the gradient of that KL.
  *
  * `lp`: log-probability under the model that is trained; `reference`: under the reference model.
  */
@@ -148,10 +148,7 @@ export type Pull = {
   readonly gradient: (lp: number, reference: number) => number;
 };
 
-/** lp − reference: unbiased, and of either sign. */
-export const k1: Pull = { loss: (lp, reference) => lp - reference, gradient: () => 1 };
-
-/** ½ (lp − reference)²: never below zero, and biased. */
+/** ½ (lp − reference)²: never below zero, and biased. The mean of its gradient is that of KL(policy ‖ reference). */
 const k2: Pull = {
   loss: (lp, reference) => (lp - reference) ** 2 / 2,
   gradient: (lp, reference) => lp - reference,
@@ -159,7 +156,7 @@ const k2: Pull = {
 
 /**
  * e^d − d − 1 with d = reference − lp (Schulman 2020): never below zero, and unbiased for tokens drawn from the
- * policy.
+ * policy. The mean of its gradient is that of KL(reference ‖ policy).
  */
 export const k3: Pull = {
   loss: (lp, reference) => Math.expm1(reference - lp) - (reference - lp),
@@ -167,7 +164,40 @@ export const k3: Pull = {
 };
 
 export const klEstimators = ['k1', 'k2', 'k3'] as const;
-export const pulls: Readonly<Record<(typeof klEstimators)[number], Pull>> = { k1, k2, k3 };
+export type KlEstimator = (typeof klEstimators)[number];
+export const pulls = { k2, k3 } as const satisfies Record<string, Pull>;
+
+/** KL terms of a training step. `pull`: coefficient of the loss. `penalty`: cost of k1 in the advantages. */
+type KlTerms = {
+  readonly pull: number;
+  readonly pullEstimator?: Pull;
+  readonly penalty: { readonly coefficient: number; readonly discount: number } | null;
+};
+
+/**
+ * Where a KL term with this coefficient belongs. k1 = lp − reference is charged in the rewards, where it follows the
+ * gradient of KL(policy ‖ reference). As a loss it has the gradient ∇lp, whose mean over the policy's own tokens is 0,
+ * and would pull nothing. k2 and k3 are losses.
+ *
+ * @param penalty A penalty by k1 that is charged as well.
+ */
+export function klTerms(
+  estimator: KlEstimator,
+  coefficient: number,
+  penalty = { coefficient: 0, discount: 0 },
+): KlTerms {
+  const inRewards = penalty.coefficient + (estimator === 'k1' ? coefficient : 0);
+  return {
+    ...(estimator === 'k1' ? { pull: 0 } : { pull: coefficient, pullEstimator: pulls[estimator] }),
+    penalty: inRewards === 0 ? null : { ...penalty, coefficient: inRewards },
+  };
+}
+
+/** A line for the start of a run; none unless k1 takes another place than the losses k2 and k3. */
+export function klWords(estimator: KlEstimator, coefficient: number): string[] {
+  if (estimator !== 'k1' || coefficient === 0) return [];
+  return [`KL to the initial model: k1 is a penalty on rewards, ${coefficient} a nat; as a loss it would pull nothing`];
+}
 
 export const normalizations = ['sum', 'grpo', 'dr_grpo', 'token_mean'] as const;
 

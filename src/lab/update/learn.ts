@@ -1,7 +1,7 @@
 /** Training on groups of rollouts: rewards become advantages, rollouts become datums, and datums optimizer steps. */
 import { advantages, type AdvantageEstimator, type Scale } from '../advantages/advantages.js';
 import type { AdamOptions } from '../engine/engine.js';
-import { k3, type Normalization, type Objective, type Pull } from '../objectives/objectives.js';
+import { k3, type KlEstimator, type Normalization, type Objective, type Pull } from '../objectives/objectives.js';
 import type { Rollout } from '../rollouts/rollouts.js';
 import type { CountTime } from '../run/step-times.js';
 import type { TrainingService } from '../service/service.js';
@@ -64,6 +64,14 @@ export type BatchUpdate = {
   readonly policyBase: number;
   readonly moved: Moved | null;
 };
+
+/** The estimates of the KL to the reference, summed over the tokens of the update, nats; k1 is of before the first step. */
+export function klSum(
+  { statistics, policyBase }: Pick<BatchUpdate, 'statistics' | 'policyBase'>,
+  estimator: KlEstimator,
+): number {
+  return estimator === 'k1' ? policyBase * statistics.tokens : statistics.pull;
+}
 
 type Groups = readonly (readonly Rollout[])[];
 
@@ -138,10 +146,10 @@ function assembled(groups: Groups, how: Learning): RolloutDatum[] {
 }
 
 /** Adds the reference's log-probabilities to the datums, and the KL penalty if there is one. */
-async function comparedWith(
+export async function comparedWith(
   reference: TrainingService,
   { service, datums: chosen }: { readonly service: TrainingService; readonly datums: readonly RolloutDatum[] },
-  how: Learning,
+  how: Pick<Learning, 'temperature' | 'penalty'>,
 ): Promise<Prepared> {
   const { temperature } = how;
   const held = await withReference(chosen, reference, temperature);

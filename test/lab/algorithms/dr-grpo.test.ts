@@ -122,6 +122,12 @@ describe('Dr. GRPO', () => {
     expect(rows[0]!['kl']).toBeDefined();
   });
 
+  it.each(['k1', 'k2', 'k3'])('stays near where it began under a strong KL term by %s', async (estimator) => {
+    const argv = ['total_steps=12', `kl_estimator=${estimator}`, 'reward_var_thresh=0', 'reject_all_zero=False', 'reject_all_max=False']; // prettier-ignore
+    const kl = async (beta: number) => rowsIn(await drGrpoIn(`kl-${estimator}-${beta}`, [...argv, `kl_beta=${beta}`])).at(-2)!['kl']!; // prettier-ignore
+    expect(await kl(2)).toBeLessThan(0.5 * (await kl(1e-9)));
+  });
+
   it('learns nothing from a step that keeps no group, and goes on', async () => {
     const path = await drGrpoIn('none', ['reward_var_thresh=9', 'total_steps=2']);
     expect(rowsIn(path).map((row) => row['collect/kept'])).toEqual([0, 0, undefined]);

@@ -103,12 +103,11 @@ describe('bounds of single tokens', () => {
 
 describe('the pull towards a reference', () => {
   const estimates = {
-    k1: (lp: number, ref: number) => lp - ref,
     k2: (lp: number, ref: number) => (lp - ref) ** 2 / 2,
     k3: (lp: number, ref: number) => Math.exp(ref - lp) - (ref - lp) - 1,
   };
 
-  it.each(['k1', 'k2', 'k3'] as const)('by kl_estimator=%s is that formula', async (name) => {
+  it.each(['k2', 'k3'] as const)('by kl_estimator=%s is that formula', async (name) => {
     const formula = (lp: number, token: number) =>
       -ratio(lp, token) * advantages[token]! + 0.3 * estimates[name](lp, reference[token]!);
     const loss = { objective: importanceSampling, pull: { estimator: pulls[name], coefficient: 0.3 } };
