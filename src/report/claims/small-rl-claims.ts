@@ -62,7 +62,7 @@ const claims: Omit<Claim, 'document'>[] = [
         rewardAtEnd('sentence_length_5', '0.3', 'at most', 0.9),
       ],
     },
-    note: 'At 0.3 it does; at 0.1 the word is still learnt, and only there without drift.',
+    note: 'At 0.3 it does; at 0.1 the word is still learnt, at less than half the KL from the base that it takes at 0.02.',
   },
   {
     claim: 'A weaker pull costs diversity.',

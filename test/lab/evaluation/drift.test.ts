@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { numbers } from '../engine/models.js';
 import { driftLimitsOf, driftOf, type Reading } from '../../../src/lab/evaluation/drift.js';
 
 /** Samples of so many tokens, all of which have the same log-probability. */
@@ -7,36 +8,45 @@ const samples = (...each: [logprob: number, tokens: number][]): Reading =>
 
 /** 101 samples of ten tokens with surprisals from 1 to 2 nats: the mean is 1.5, the 95 % quantile 1.95. */
 const own = samples(...Array.from({ length: 101 }, (_, at): [number, number] => [-1 - at / 100, 10]));
-const limits = driftLimitsOf({ base: own, heldOut: null });
+const limits = driftLimitsOf({ base: own, heldOut: null }, 1);
 const readBy = (base: number, heldOut: number | null = null) => ({
   base: samples([base, 4]),
   heldOut: heldOut === null ? null : samples([heldOut, 4]),
 });
 
 describe('the limits of drift', () => {
-  it('are the 95 % quantile of the base’s own samples, and of KL what that is above the mean of their tokens', () => {
+  it('are means of as many samples of the base, and of KL what its single samples are above the mean', () => {
     expect(limits.samples).toBe(101);
     expect(limits.base.own).toBeCloseTo(Math.exp(1.5), 10);
-    expect(limits.base.limit).toBeCloseTo(Math.exp(1.95), 10);
+    expect(limits.base.single).toBeCloseTo(Math.exp(1.95), 10);
     expect(limits.kl).toBeCloseTo(0.45, 10);
     expect(limits.heldOut).toBeNull();
+    // A uniform of width 1 has the deviation 1/√12; the mean of 100, less one of 101, is near to normal.
+    const normal = 1.645 * Math.sqrt((1 / 100 + 1 / 101) / 12);
+    const { base } = driftLimitsOf({ base: own, heldOut: null }, 100);
+    expect((Math.log(base.limit) - 1.5) / normal).toBeGreaterThan(0.9);
+    expect((Math.log(base.limit) - 1.5) / normal).toBeLessThan(1.1);
+    // 5 % of 100, and what chance adds to it in 5 of 100 cases.
+    expect(base.beyond).toBeGreaterThanOrEqual(0.09);
+    expect(base.beyond).toBeLessThanOrEqual(0.13);
   });
 
   it('count a sample once, and a token once in the mean', () => {
-    const { base } = driftLimitsOf({ base: samples([-1, 30], [-3, 10]), heldOut: null });
+    const { base } = driftLimitsOf({ base: samples([-1, 30], [-3, 10]), heldOut: null }, 1);
     expect(Math.log(base.own)).toBeCloseTo(1.5, 10);
-    expect(Math.log(base.limit)).toBeCloseTo(2.9, 10);
+    expect(Math.log(base.single)).toBeCloseTo(2.9, 10);
   });
 
   it('are of what the held-out model gives the same samples, where there is one', () => {
     const heldOut = own.map((sample) => Array.from(sample, (logprob) => 2 * logprob));
-    const both = driftLimitsOf({ base: own, heldOut });
-    expect(Math.log(both.heldOut!.limit)).toBeCloseTo(3.9, 10);
+    const both = driftLimitsOf({ base: own, heldOut }, 1);
+    expect(Math.log(both.heldOut!.single)).toBeCloseTo(3.9, 10);
+    expect(both.heldOut!.limit).toBeCloseTo(both.base.limit ** 2, 10);
     expect({ ...both, heldOut: null }).toEqual(limits);
   });
 
   it('are never below zero for KL, where a few long samples of the base are its least likely ones', () => {
-    const { kl } = driftLimitsOf({ base: [...samples(...Array<[number, number]>(99).fill([-1, 1])), ...samples([-9, 500])], heldOut: null }); // prettier-ignore
+    const { kl } = driftLimitsOf({ base: [...samples(...Array<[number, number]>(99).fill([-1, 1])), ...samples([-9, 500])], heldOut: null }, 1); // prettier-ignore
     expect(kl).toBe(0);
   });
 });
@@ -66,13 +76,13 @@ describe('drift', () => {
   });
 
   it('is told of what only the held-out model finds unlikely: text that was learnt against the base', () => {
-    const both = driftLimitsOf({ base: own, heldOut: own });
+    const both = driftLimitsOf({ base: own, heldOut: own }, 1);
     const { flags } = driftOf(samples([-1.4, 4]), readBy(-1.5, -2.5), both);
     expect(flags).toEqual([
       {
         ...{ kind: 'drift', measure: 'heldOutPerplexity' },
         reason:
-          'the samples have perplexity 12.2 under the held-out model (limit 7.03, which 5 of 100 samples of the model before the training exceed; all of those together have 4.48)',
+          'the samples have perplexity 12.2 under the held-out model (limit 7.12, which as many samples of the model before the training exceed in 5 of 100 cases; all of its own have 4.48)',
       },
     ]);
   });
@@ -80,8 +90,54 @@ describe('drift', () => {
   it('says measure and limit in words', () => {
     const reasons = driftOf(samples([-1.5, 4]), readBy(-4), limits).flags.map(({ reason }) => reason);
     expect(reasons).toEqual([
-      'KL 1.58 nats a token from the model before the training (limit 0.45, by which 5 of 100 samples of that model exceed its mean surprisal)',
-      'the samples have perplexity 54.6 under the model before the training (limit 7.03, which 5 of 100 samples of the model before the training exceed; all of those together have 4.48)',
+      'KL 1.58 nats a token from the model before the training (limit 0.45, by which 5 of 100 single samples of that model exceed its mean surprisal)',
+      'the samples have perplexity 54.6 under the model before the training (limit 7.12, which as many samples of the model before the training exceed in 5 of 100 cases; all of its own have 4.48)',
     ]);
+  });
+});
+
+/** Word salad has this perplexity under both bases of the published sweep. */
+const salad = 12.5;
+
+/** The surprisal of single samples is near to normal: its mean and 95 % quantile say all. */
+function storiesOf({ own: centre, single }: { own: number; single: number }, seed: number) {
+  const next = numbers(seed);
+  const normal = () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next());
+  const spread = Math.log(single / centre) / 1.645;
+  const written = (perplexity: number, count: number) =>
+    samples(...Array.from({ length: count }, (): [number, number] => [-Math.log(perplexity) - spread * normal(), 1]));
+  return { own: written(centre, 100), mixed: (percent: number) => [...written(salad, percent), ...written(centre, 100 - percent)] }; // prettier-ignore
+}
+
+describe('the verdict on stories with word salad among them', () => {
+  it.each([
+    { base: 'the longer base', own: 2.2, single: 2.8 },
+    { base: 'the shorter base', own: 3.1, single: 5.1 },
+  ])('is drift from a few per cent on, and of none by chance: $base', (published) => {
+    const seeds = 16;
+    const percents = [0, 5, 15, 35, 100];
+    const found = percents.map(() => ({ drift: 0, byOldRule: 0, beyond: 0 }));
+    for (let seed = 0; seed < seeds; seed++) {
+      const { own, mixed } = storiesOf(published, 100 + seed);
+      const limits = driftLimitsOf({ base: own, heldOut: null }, 100);
+      percents.forEach((percent, at) => {
+        const read = mixed(percent);
+        const { measures, flags } = driftOf(read, { base: read, heldOut: null }, limits);
+        const counts = found[at]!;
+        if (flags.some(({ measure }) => measure === 'perplexity')) counts.drift += 1 / seeds;
+        if (measures.perplexity > limits.base.single) counts.byOldRule += 1 / seeds;
+        if (measures.beyond > limits.base.beyond) counts.beyond += 1 / seeds;
+      });
+    }
+    const [none, few, ...many] = found;
+    expect(none!.drift).toBeLessThanOrEqual(0.2);
+    expect(none!.beyond).toBeLessThanOrEqual(0.2);
+    expect(few!.drift).toBeGreaterThan(0.3);
+    // The mean beside the limit of single samples: what a quantile of these forgives is more than 5 % salad.
+    expect(few!.byOldRule).toBe(0);
+    for (const { drift, beyond } of many) {
+      expect(drift).toBeCloseTo(1, 9);
+      expect(beyond).toBeCloseTo(1, 9);
+    }
   });
 });

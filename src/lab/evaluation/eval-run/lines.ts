@@ -80,9 +80,22 @@ function distanceText(drift: ModeReport['drift'], { limits, note }: EvalRunRepor
   const parts = [
     `KL ${kl.toFixed(2)} nats a token (limit ${limits.kl.toFixed(2)})`,
     `perplexity ${besideLimit(perplexity, limits.perplexity)}`,
+    ...shareText(drift.beyond, limits.perplexity),
     ...(heldOut === null ? [] : [`under the held-out model ${besideLimit(heldOut, limits.held_out_perplexity!)}`]),
   ];
   return parts.join(' · ');
+}
+
+/** None for files of versions that did not count it. */
+function shareText(
+  share: number | undefined,
+  { single, beyond }: { single?: number | undefined; beyond?: number | undefined },
+) {
+  if (share === undefined || single === undefined || beyond === undefined) return [];
+  const percent = (value: number) => `${(100 * value).toFixed(0)} %`;
+  return [
+    `${percent(share)} of the samples above ${single.toFixed(2)} (5 % of single ones before the training; by chance at most ${percent(beyond)})`,
+  ];
 }
 
 function besideLimit(found: number, { own, limit }: { own: number; limit: number }): string {

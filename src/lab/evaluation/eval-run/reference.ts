@@ -98,7 +98,7 @@ async function comparison(base: Model, heldOut: Model | null, evaluation: ModeEv
     copies <= 0 ? [] : await base.within(() => playTasks(base.service, evaluation, { copies, stream: 'limits' }));
   return {
     before: await earnedBy(first, evaluation),
-    drift: { limits: driftLimitsOf(await read([...first, ...more])), read },
+    drift: { limits: driftLimitsOf(await read([...first, ...more]), evaluation.tasks.length), read },
   };
 }
 

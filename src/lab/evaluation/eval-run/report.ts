@@ -26,8 +26,17 @@ const RewardReport = z.strictObject({
 
 const Flag = z.strictObject({ kind: z.string(), measure: z.string(), reason: z.string() });
 
-/** `own`: perplexity of the base's own samples. */
-const PerplexityLimit = z.strictObject({ own: z.number(), limit: z.number() });
+/**
+ * `own`: perplexity of the base's own samples; `limit`: of as many samples as are judged; `single`: of 95 of 100 single
+ * samples of the base. `beyond`: highest share of samples above `single` by chance. Files of older versions have the
+ * limit of single samples as `limit`, and no others.
+ */
+const PerplexityLimit = z.strictObject({
+  own: z.number(),
+  limit: z.number(),
+  single: z.number().optional(),
+  beyond: z.number().optional(),
+});
 
 const ModeReport = z.strictObject({
   rewards: z.record(z.string(), RewardReport),
@@ -52,6 +61,8 @@ const ModeReport = z.strictObject({
       kl: z.number(),
       perplexity: z.number(),
       held_out_perplexity: z.number().nullable(),
+      /** Share of the samples that the base finds less likely than 95 of 100 of its own. */
+      beyond: z.number().optional(),
       flags: z.array(Flag),
     })
     .nullable(),
@@ -243,8 +254,8 @@ function collapseReport({ measures, flags }: Collapse): ModeReport['collapse'] {
 }
 
 function driftReport({ measures, flags }: Drift): NonNullable<ModeReport['drift']> {
-  const { kl, perplexity, heldOutPerplexity } = measures;
-  return { kl, perplexity, held_out_perplexity: heldOutPerplexity, flags: flags.map((flag) => ({ ...flag })) };
+  const { kl, perplexity, heldOutPerplexity, beyond } = measures;
+  return { kl, perplexity, held_out_perplexity: heldOutPerplexity, beyond, flags: flags.map((flag) => ({ ...flag })) };
 }
 
 export function beforeReport({ scores, hackFrequency }: Earned): NonNullable<EvalRunReport['reference']['before']> {
