@@ -2,7 +2,7 @@ import { importModule } from '../base/import-module.js';
 import { UserError } from '../base/user-error.js';
 
 /** Converts SVG to PNG. `hasFonts`: whether text is drawn. */
-export type PngPainter = { readonly png: (svg: string) => Buffer; readonly hasFonts: boolean };
+type PngPainter = { readonly png: (svg: string) => Buffer; readonly hasFonts: boolean };
 
 /** The part of the package that is used. */
 type Resvg = new (

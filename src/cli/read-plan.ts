@@ -164,7 +164,8 @@ function unreadable(path: string, problem: string, fix: string): UserError {
 
 const example = 'Give the path of a sweep file, for example `memrl-tui sweeps/quick.yaml`, or see `memrl-tui --help`.';
 
-function inWords(reason: string): string {
+/** Why a file cannot be read, with a limit in MiB. */
+export function inWords(reason: string): string {
   const [, bytes] = /larger than (\d+) bytes/.exec(reason) ?? [];
   return bytes === undefined ? reason : `it is larger than ${Number(bytes) / 2 ** 20} MiB`;
 }

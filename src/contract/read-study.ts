@@ -3,7 +3,7 @@ import { counted } from '../text/numbers.js';
 import { parseJsonLine } from './json-line.js';
 import { STUDY_VERSION, type Study, type StudyFigure, studyLimits, studyParts, type StudyTable } from './study.js';
 
-/** What is expected of each part, in words. */
+/** The forms of the parts of a study, as messages about another form say them. */
 const expected = {
   note: 'a text',
   verdict: '{"claim": text, "verdict": "holds", "in part", "does not hold" or "not tried", "figures": texts}',

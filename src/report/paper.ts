@@ -3,7 +3,7 @@ import { lineText } from '../text/display-text.js';
 import { type Column, tableLines } from '../text/table.js';
 
 /** What a report is laid out for. `width` in columns. */
-export type Look = { readonly width: number; readonly ascii: boolean };
+type Look = { readonly width: number; readonly ascii: boolean };
 
 /** Columns of tables and of prose, and how text is spelt: before widths are measured, as a substitute may be longer. */
 export type Paper = { readonly width: number; readonly prose: number; readonly spell: (text: string) => string };

@@ -24,6 +24,11 @@ export function terminalText(text: string): string {
   return harmlessLines.test(text) ? text : text.replace(escapes, '').replace(unsafeInLines, '');
 }
 
+/** A text on one line, for a comment in a file: control characters and separators of lines become spaces. */
+export function commentText(text: string): string {
+  return text.replace(/[\p{Cc}\u2028\u2029\ufffd]+/gu, ' ');
+}
+
 /** Equivalent JSON without characters that control a terminal, of which `JSON.stringify` escapes only some. */
 export function terminalJson(json: string): string {
   return json.replace(unsafeInLines, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);

@@ -19,7 +19,7 @@ export function parseTimeOfDay(text: string): number | null {
 }
 
 /** A date with a time of day. `day`: days since 1970-01-01. `offset`: seconds by which clocks are ahead of UTC; null: not given. */
-export type DatedTime = { day: number; seconds: number; offset: number | null };
+type DatedTime = { day: number; seconds: number; offset: number | null };
 
 /** Reads `2026-12-01 22:00`, also with the offset of its zone: `2026-12-01 22:00:00+01:00`; null: the text is no such time. */
 export function parseDatedTime(text: string): DatedTime | null {

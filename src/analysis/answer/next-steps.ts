@@ -4,7 +4,7 @@ import { shellQuote } from '../../text/shell-words.js';
 import { isTelling, type GroupAnswer } from './sweep-answers.js';
 
 /** A command that a person or a program may want to type next, and why. */
-export type NextStep = { readonly command: string; readonly why: string };
+type NextStep = { readonly command: string; readonly why: string };
 
 type Run = { readonly id: string; readonly state: RunWord; readonly heldBy?: string | null | undefined };
 

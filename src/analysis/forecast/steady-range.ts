@@ -6,7 +6,7 @@ const LEAST_SECONDS = 2;
 
 /**
  * The time left as it is shown. A start or an end of a run may move an estimate by factors, and another one a second later moves it
- * back, so what is shown follows within some seconds (an exponential mean of the logarithms). One instance follows one question.
+ * back, so what is shown follows within some seconds (an exponential mean of the logarithms). An instance smooths the estimates of one sweep.
  */
 export class SteadyRange {
   #last: { readonly range: TimeRange; readonly at: number; readonly of: string } | null = null;

@@ -35,7 +35,7 @@ export const schemas = {
   error: ErrorAnswer,
 } satisfies Readonly<Record<AnswerName, z.ZodObject | z.ZodArray<z.ZodObject>>>;
 
-/** What the verbs print, by name of the answer. */
+/** The types of the answers of `--json`, by name. */
 export type Answers = { readonly [Name in AnswerName]: Unchanging<z.infer<(typeof schemas)[Name]>> };
 
 /** The type of a value that its owner alone may change. Parameters may be nested without end. */

@@ -78,7 +78,7 @@ function isInfinite(value: unknown): value is number {
   return value === Infinity || value === -Infinity;
 }
 
-export const valueColumns = ['sweep', 'group', 'subgroup', 'name', 'step', 'metric', 'value'] as const;
+const valueColumns = ['sweep', 'group', 'subgroup', 'name', 'step', 'metric', 'value'] as const;
 
 function* valueCsv(rows: Iterable<object>): Generator<string> {
   yield csvLine(valueColumns);
@@ -154,7 +154,7 @@ function keysOf(records: readonly Readonly<Record<string, unknown>>[]): string[]
 }
 
 /** One run with all facts in its files. Times are ISO 8601, of the last attempt. */
-export type RunRow = Annotation & {
+type RunRow = Annotation & {
   sweep: string;
   group: string;
   subgroup: string | null;

@@ -6,7 +6,7 @@ import { type Imported, importSweep } from '../../spec/import/formats.js';
 import { shellQuote } from '../../text/shell-words.js';
 import { refuseExisting, sweepNameOf, sweepPath, writeNewSweep } from '../new-sweep-file.js';
 import { at, own } from '../ports.js';
-import { checkedText, planOfText } from '../read-plan.js';
+import { checkedText, inWords, planOfText } from '../read-plan.js';
 import { print, remark } from '../terminal.js';
 
 type ImportOptions = { name?: string; print?: boolean };
@@ -86,12 +86,6 @@ function fileText(path: string): string {
   throw new UserError(`Cannot read ${path}: ${why}.`, 'Give the file of another program, or `-` for standard input.');
 }
 
-function inWords(reason: string): string {
-  return reason.includes('larger') ? tooLarge : reason;
-}
-
-const tooLarge = `it is larger than ${MOST / 2 ** 20} MiB, which no file that people write is`;
-
 async function standardInput(): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -99,7 +93,10 @@ async function standardInput(): Promise<string> {
     const bytes = Buffer.from(chunk);
     size += bytes.length;
     if (size > MOST)
-      throw new UserError(`Cannot read standard input: ${tooLarge}.`, 'Give the file that you want to import.');
+      throw new UserError(
+        `Cannot read standard input: ${inWords(`it is larger than ${MOST} bytes`)}.`,
+        'Give the file that you want to import.',
+      );
     chunks.push(bytes);
   }
   return checkedText(Buffer.concat(chunks).toString('utf8'), '-');

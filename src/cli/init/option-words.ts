@@ -25,7 +25,7 @@ export const plainOption: Omit<HelpOption, 'name'> = {
 };
 
 /** Whether a description says that the option is required: `[required]`, `[env var: LR; required]`, `(required, type: str)`. */
-export function saysRequired(about: string): boolean {
+function saysRequired(about: string): boolean {
   return /[[(;,]\s*required\s*[\]);,]/i.test(about);
 }
 

@@ -1,3 +1,4 @@
+import { commentText } from '../../text/display-text.js';
 import { stringify } from 'yaml';
 import type { MetricsReport } from '../../metrics/describe-sources.js';
 import { shellQuote } from '../../text/shell-words.js';
@@ -5,7 +6,7 @@ import type { ProgramHelp } from './help-options.js';
 import type { HelpOption } from './option-words.js';
 
 /** The known facts about a program for which a sweep file is written. */
-export type Draft = {
+type Draft = {
   readonly command: readonly string[];
   /** Path of the new file. */
   readonly path: string;
@@ -215,7 +216,7 @@ function flow(value: unknown): string {
 
 /** A program's text as a comment: on one line, shortened. */
 function comment(text: string): string {
-  const line = text.replace(/[\p{Cc}\u2028\u2029\ufffd]+/gu, ' ').trim();
+  const line = commentText(text).trim();
   return line.length > longest ? `${line.slice(0, longest)}…` : line;
 }
 

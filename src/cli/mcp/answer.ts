@@ -8,7 +8,7 @@ import { fitted } from './fitted.js';
 export type Answer = { readonly text: string; readonly isError?: true };
 
 /** Why a command was refused, as `--json` prints it. */
-export type CommandError = Omit<Answers['error']['error'], 'exitCode'>;
+type CommandError = Omit<Answers['error']['error'], 'exitCode'>;
 
 /** A command that was refused. */
 export class Refused extends Error {

@@ -4,7 +4,7 @@ import type { Answers } from '../answers/schemas.js';
 /** A run as `ls --json` prints it. */
 export type RunRow = Answers['ls'][number];
 
-export type Values = Readonly<Record<string, unknown>>;
+type Values = Readonly<Record<string, unknown>>;
 
 /** Facts that are about the machine, or that other facts tell: only whole rows have them. */
 const omitted = new Set([
@@ -17,7 +17,7 @@ const usual: Values = { priority: 0, health: 'ok', starred: false };
 const DIGITS = 6;
 
 /** A list of runs: what all have in common, and the rest of each. */
-export type ListedRuns = { readonly common?: Values; readonly runs: readonly Values[] };
+type ListedRuns = { readonly common?: Values; readonly runs: readonly Values[] };
 
 /** @param columns Parameters and metrics to keep; null: all. */
 export function briefRows(rows: readonly RunRow[], columns: readonly string[] | null): ListedRuns {

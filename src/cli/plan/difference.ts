@@ -97,7 +97,7 @@ export function differenceOf(compared: Compared, rows: Iterable<RunSummary>): Di
   return { sweep: plan.sweep, changes, absent: facts };
 }
 
-/** What is known of how a run was started, and of files now. */
+/** The record of a run that was started, and when files were last changed. */
 type Past = { readonly record: RunRecord | null; readonly modified: ReturnType<typeof modificationTimes> };
 
 function outdatedBy({ run, environment }: Planned, { kind, state }: Facts, { record, modified }: Past): string[] {

@@ -12,7 +12,7 @@ import { sizeText } from '../../text/numbers.js';
 export type FoundStudy = Study & { readonly file: string; readonly run: string | null };
 
 /** `stamp`: differs when its content may have changed. */
-export type StudyFile = {
+type StudyFile = {
   readonly path: string;
   readonly file: string;
   readonly run: string | null;

@@ -21,7 +21,7 @@ export const StartTimes = z.object({
 export type StartTimes = z.infer<typeof StartTimes>;
 
 /** Whether runs may start. `until`: when they no longer may; null: they always may. Unix ms. */
-export type Opening = { isOpen: true; until: number | null } | { isOpen: false; opensAt: number };
+type Opening = { isOpen: true; until: number | null } | { isOpen: false; opensAt: number };
 
 /** Longest time between two windows, in days, one of which a change of the clocks may swallow. */
 const MOST_DAYS = 15;

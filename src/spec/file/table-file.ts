@@ -1,3 +1,4 @@
+import { commentText } from '../../text/display-text.js';
 import { stringify } from 'yaml';
 import { UserError } from '../../base/user-error.js';
 import { groupBy } from '../../base/group-by.js';
@@ -40,7 +41,7 @@ export function tableSweepText(text: string, path: string, command: readonly str
     );
   }
   const body = hasCommands ? commandBody(rows, { text, path }) : [...bodyOf(withArguments(command, rows, path), rows)];
-  return [`# From the table ${path.replace(/[\p{Cc}\u2028\u2029]/gu, ' ')}`, ...body, ''].join('\n');
+  return [`# From the table ${commentText(path)}`, ...body, ''].join('\n');
 }
 
 /** Appends the parameters to a command, unless it has macros for them. */

@@ -1,3 +1,4 @@
+import { commentText } from '../../text/display-text.js';
 import { stringify } from 'yaml';
 import { unnamedGroup } from '../../base/ids.js';
 import { isSeedName } from '../../base/scalar.js';
@@ -103,7 +104,7 @@ function heading({ assignments, command, style, runCap, sample, baselines, then 
     ...(then === null ? [] : ['--then', then]),
   ];
   const words = ['memrl-tui', 'grid', ...assignments, ...options, '--', ...command];
-  return `# ${shellQuote(words).replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')}`;
+  return `# ${commentText(shellQuote(words))}`;
 }
 
 /** The command with the parameters appended, unless it has macros for them. */

@@ -1,7 +1,7 @@
 import { parseValue, ValueMistake } from './value-syntax.js';
 
 /** A command for Hydra without its multirun: its overrides with several values are the parameters of the sweep. */
-export type Multirun = {
+type Multirun = {
   readonly command: readonly string[];
   readonly assignments: readonly string[];
 };

@@ -110,7 +110,7 @@ function countOf(name: string, value: string): { key: 'gpus' | 'cpus'; count: nu
 }
 
 /** The seconds in `90` (minutes), `8:30`, `08:00:00`, `1-12`, `1-12:30`, `1-12:30:00`; null: another text. */
-export function slurmSeconds(text: string): number | null {
+function slurmSeconds(text: string): number | null {
   const [, days, rest = ''] = /^(?:(\d+)-)?(\d+(?::\d+){0,2})$/.exec(text) ?? [];
   const parts = rest.split(':').map(Number);
   if (rest === '') return null;

@@ -1,3 +1,4 @@
+import { commentText } from '../../text/display-text.js';
 import { numberText } from '../expand/value-text.js';
 
 /** A number in the notation in which a program gets it: `1.0`, `1e-4`. */
@@ -37,12 +38,12 @@ export type Conversion = {
 /** One note as a line: `line 3: …`. */
 export function noteText({ line, text }: ImportNote): string {
   const words = line === null ? text : `line ${line}: ${text}`;
-  return words.replace(/[\p{Cc}\u2028\u2029\ufffd]+/gu, ' ');
+  return commentText(words);
 }
 
 /** The text of a sweep file. @param head Lines of the comment at its top. */
 export function sweepText(sweep: WrittenMap, head: readonly string[]): string {
-  const comments = head.map((line) => `# ${line.replace(/[\p{Cc}\u2028\u2029\ufffd]+/gu, ' ')}`);
+  const comments = head.map((line) => `# ${commentText(line)}`);
   return [...comments, ...blockLines(sweep, ''), ''].join('\n');
 }
 

@@ -127,10 +127,6 @@ export function onBackground(line: Line, ground: Background): Line {
   return line.map((piece) => ({ ...piece, ground }));
 }
 
-export function blank(width: number): Line {
-  return [span(' '.repeat(Math.max(0, width)))];
-}
-
 /** The part of a line from column `from` to before column `to`; half of a wide character becomes a space. */
 export function columnsOf(line: Line, from: number, to: number): Line {
   const kept: Span[] = [];

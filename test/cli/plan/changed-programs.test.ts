@@ -3,17 +3,17 @@ import { changedPrograms } from '../../../src/cli/plan/changed-programs.js';
 
 /** Files by path, with the second in which they were changed. */
 const files: Readonly<Record<string, number>> = {
-  '/work/train.py': 20,
-  '/work/old.py': 5,
-  '/work/conf.yaml': 30,
-  '/work/pkg/train.py': 20,
-  '/work/build/train': 20,
-  '/work/data.csv': 99,
+  '/project/train.py': 20,
+  '/project/old.py': 5,
+  '/project/conf.yaml': 30,
+  '/project/pkg/train.py': 20,
+  '/project/build/train': 20,
+  '/project/data.csv': 99,
   '/other/run.sh': 20,
   '/runs/s/r0/out.py': 20,
 };
 const modified = (path: string) => (path in files ? 1000 * files[path]! : null);
-const run = (argv: string[]) => ({ argv, cwd: '/work', directory: '/runs/s/r0' });
+const run = (argv: string[]) => ({ argv, cwd: '/project', directory: '/runs/s/r0' });
 const attempt = (startedAt: number) => ({ number: 1, slot: 'cpu 0', startedAt, endedAt: null, outcome: null });
 const startedAt10 = { attempts: [attempt(1000), attempt(10_000)] };
 

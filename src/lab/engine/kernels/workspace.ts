@@ -1,7 +1,8 @@
 import { alignedBytes, type Heap } from './heap.js';
 
 /**
- * Scratch whose contents need not survive a change of size. It grows by half at least, so that ragged batches settle.
+ * Memory for the intermediate results of one call; its contents are lost when it grows. It grows by half at least, so that batches of
+ * changing sizes soon find it large enough.
  */
 export class Workspace {
   readonly #heap: Heap;

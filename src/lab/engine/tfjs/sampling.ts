@@ -2,7 +2,7 @@ import type { Sampling } from '../engine.js';
 import type { Device, Tensor } from './device.js';
 import { logSoftmax } from './head.js';
 
-/** One drawn token a row, on the device. */
+/** The tokens that a step of sampling has drawn, one for each row, on the device. */
 export type Drawn = {
   /** [rows], int32 */
   readonly tokens: Tensor;

@@ -38,7 +38,7 @@ type MemorySetup = {
   readonly lenient?: boolean;
 };
 
-/** One question, one answer, one reward. */
+/** The environment of episodes with one question, one answer and one reward. */
 export function singleStepEnvironment(setup: MemorySetup, rule: RewardRule): MemoryEnvironment {
   const { N, secret, format = 'decimal' } = setup;
   const guessIn = (text: string) =>

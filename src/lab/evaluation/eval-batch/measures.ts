@@ -14,7 +14,7 @@ const passKs = [1, 2, 4, 8] as const;
  * A row of `metrics.csv`, without its prompt. Entropies and surprisals are in nats, over all tokens of all answers, of
  * the distribution they were drawn from before `top_p`.
  *
- * @param scores One entry per answer.
+ * @param scores Scores of the answers, in their order.
  * @returns columns of pass@k only when there are k answers.
  */
 export function measuresOf(

@@ -6,8 +6,7 @@ import type { Launch } from './launch-site.js';
 import { directives } from './batch-script.js';
 import { parseScript } from './parse-script.js';
 import { ScriptMistake } from './script-node.js';
-import { boundWords } from './array-tasks.js';
-import { plainText } from './script-values.js';
+import { plainText, type Text } from './script-values.js';
 import { located, sweepOf } from './script-format.js';
 
 /** A script for `sbatch`. */
@@ -103,4 +102,36 @@ function wholeScript(path: string, tasks: readonly string[] | null): ScriptRun {
   });
   const text = 'a run is the whole script, as it has several commands, or only a shell can tell what it starts.';
   return { launches, notes: [{ line: null, text }], options: [], isQueued: true };
+}
+
+/**
+ * A launch of a task whose number is called `task`. A program that gets nothing from the number by its arguments reads it from its
+ * environment, where it is then set.
+ */
+function boundWords(variable: string): (launch: Launch) => Launch {
+  return (launch) => {
+    const renamed = (text: Text): Text => ({
+      ...text,
+      pieces:
+        text.pieces?.map((piece) =>
+          typeof piece === 'object' && 'parameter' in piece && piece.parameter === variable
+            ? { ...piece, parameter: 'task' }
+            : piece,
+        ) ?? null,
+    });
+    const bindings = new Map([...launch.bindings].map(([name, value]) => [name === variable ? 'task' : name, value]));
+    const number = launch.bindings.get(variable)!;
+    const isUsed = [...launch.words, ...launch.env.values()].some(
+      ({ pieces }) => pieces === null || pieces.some((piece) => typeof piece === 'object' && 'parameter' in piece),
+    );
+    const env = new Map([...launch.env].map(([name, text]) => [name, renamed(text)] as const));
+    if (!isUsed) env.set(variable, { text: number, pieces: [{ parameter: 'task', text: number }] });
+    return {
+      ...launch,
+      words: launch.words.map(renamed),
+      env,
+      bindings,
+      loops: launch.loops.map((name) => (name === variable ? 'task' : name)),
+    };
+  };
 }

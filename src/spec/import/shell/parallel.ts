@@ -8,7 +8,7 @@ import { ScriptMistake } from './script-node.js';
 import { joined, plainText, type Text } from './script-values.js';
 
 /** The commands that GNU parallel would start, with the values of its input sources as parameters. */
-export type Parallel = {
+type Parallel = {
   readonly launches: readonly { readonly words: readonly Text[]; readonly bindings: ReadonlyMap<string, string> }[];
   readonly keys: WrittenMap;
   readonly notes: readonly string[];
