@@ -1,6 +1,6 @@
 import { createEngine } from '../src/lab/engine/create-engine.js';
 import { initialWeights } from '../src/lab/engine/initial-weights.js';
-import { trainingStep } from '../src/lab/bench/training-step.js';
+import { trainingStep } from '../src/lab/bench/bench.js';
 import { rng } from '../src/lab/rng.js';
 import { residentMegabytes } from './support/process-figures.js';
 import { workloads } from './support/workloads.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { numpyRandint } from '../../src/lab/numpy-random.js';
+import { numpyRandint } from '../../src/lab/python-random.js';
 import { resumeRng, rng, shuffle } from '../../src/lab/rng.js';
 
 const draw = (stream: { next(): number }, count: number) => Array.from({ length: count }, () => stream.next());

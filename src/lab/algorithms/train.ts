@@ -9,7 +9,7 @@ import type { Environment, Task } from '../environments/environment.js';
 import { multiStepTheory, rewardRule, singleStepTheory } from '../environments/memory/rewards.js';
 import { klTerms, klWords, type Objective } from '../objectives/objectives.js';
 import { openObjective } from '../objectives/own-objective.js';
-import { answerDistribution } from '../probes/distribution.js';
+import { answerDistribution } from '../environments/memory/uniformity.js';
 import { Evaluator, type Evaluation, type Probe } from '../probes/evaluator.js';
 import { Stay, StayState } from '../probes/stay.js';
 import { EpisodeWatch, type Watch } from '../reference/episode-watch.js';

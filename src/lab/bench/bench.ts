@@ -6,12 +6,11 @@ import { createEngine } from '../engine/create-engine.js';
 import type { Engine, ModelShape } from '../engine/engine.js';
 import { initialWeights } from '../engine/initial-weights.js';
 import { presets } from '../engine/model-shape.js';
-import { backendNames, openBackend, type Attempt, type BackendName } from '../engine/tfjs/backends.js';
+import { type Attempt, type BackendName, backendNames, openBackend } from '../engine/tfjs/backends.js';
 import { TfjsEngine } from '../engine/tfjs/tfjs-engine.js';
-import { rng } from '../rng.js';
-import type { StopSignal, ProcessContext } from '../run/process-context.js';
+import { rng, type Rng } from '../rng.js';
+import type { ProcessContext, StopSignal } from '../run/process-context.js';
 import type { benchKeys } from './keys.js';
-import { trainingStep, type StepSize } from './training-step.js';
 
 type BenchConfig = Config<typeof benchKeys>;
 
@@ -190,4 +189,44 @@ export function benchLines({ model, parameters, step, rounds, engines, absent, a
 
 function ms(value: number): string {
   return value < 10 ? value.toFixed(3) : value.toFixed(1);
+}
+
+/** Size of a step: a group of sequences sampled from a prompt, and one update on them. */
+type StepSize = { readonly sequences: number; readonly prompt: number; readonly sampled: number };
+
+const adam = { learningRate: 1e-4, beta1: 0.9, beta2: 0.95, epsilon: 1e-8 };
+
+/** Samples, runs forward and backward, and takes one Adam step: policy gradient on advantages drawn at random. */
+export async function trainingStep(
+  engine: Engine,
+  { sequences, prompt, sampled }: StepSize,
+  random: Rng,
+): Promise<void> {
+  const tokens = Int32Array.from({ length: prompt }, () => random.below(engine.shape.vocabulary));
+  const continuations = await sample(engine, tokens, { sequences, sampled }, random);
+  const { logprobs } = await engine.forward([{ prompt: tokens, continuations }]);
+  const advantages = continuations.map(() => random.next() - 0.5);
+  // The ratio of tokens just sampled is 1.
+  await engine.backward(
+    logprobs.map((_, token) => -advantages[Math.floor(token / sampled)]!),
+    null,
+  );
+  await engine.adam(adam);
+}
+
+async function sample(
+  engine: Engine,
+  prompt: Int32Array,
+  { sequences, sampled }: Omit<StepSize, 'prompt'>,
+  random: Rng,
+): Promise<Int32Array[]> {
+  const decoder = await engine.decoder(prompt, sequences);
+  const drawn = Array.from({ length: sequences }, () => new Int32Array(sampled));
+  for (let token = 0; token < sampled; token++) {
+    const uniforms = Array.from({ length: sequences }, () => random.next());
+    const { tokens } = await decoder.sample(uniforms, 1);
+    drawn.forEach((sequence, s) => (sequence[token] = tokens[s]!));
+    if (token < sampled - 1) await decoder.extend(Array.from(tokens, (id) => [id]));
+  }
+  return drawn;
 }

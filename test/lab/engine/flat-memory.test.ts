@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { trainingStep } from '../../../src/lab/bench/training-step.js';
+import { trainingStep } from '../../../src/lab/bench/bench.js';
 import { createEngine } from '../../../src/lab/engine/create-engine.js';
 import { rng } from '../../../src/lab/rng.js';
 import { backends, kernelsOf, oddShape, trainedLookingWeights } from './models.js';

@@ -1,17 +1,16 @@
 import { UserError } from '../../../base/user-error.js';
 import type { ForwardOptions, PromptGroup, TokenScores } from '../engine.js';
-import { checkScores, layOutBatch, type Batch } from '../model/batch.js';
+import { type Batch, checkScores, layOutBatch } from '../model/batch.js';
 import { checkTemperature } from '../model/sampling.js';
-import { blocksOf, gradientPlaces, resultPlaces, type Block, type Reader } from './attention-plan.js';
-import { attentionTables, gradientTables, type AttentionTables } from './attention.js';
-import type { Tensor } from './device.js';
-import { lookupBackward } from './embedding.js';
-import { chunksOf, distribution, scoresBackward, type Chunk, type Distribution, type ScoreGradient } from './head.js';
-import { layerBackward, layerForward, type LayerActivations } from './layer.js';
-import { read, type Model } from './model.js';
-import { rmsNorm, rmsNormBackward, type Normed } from './norm.js';
+import { type Block, blocksOf, gradientPlaces, type Reader, resultPlaces } from './attention-plan.js';
+import { attentionTables, type AttentionTables, gradientTables } from './attention.js';
+import type { Device, Tensor } from './device.js';
+import { type Chunk, chunksOf, distribution, type Distribution, type ScoreGradient, scoresBackward } from './head.js';
+import { type LayerActivations, layerBackward, layerForward } from './layer.js';
+import { type Model, read } from './model.js';
+import { type Normed, rmsNorm, rmsNormBackward } from './norm.js';
 import { flatten, type Weights } from './parameters.js';
-import { rotationAt, type Rotation } from './rotation.js';
+import { type Rotation, rotationAt } from './rotation.js';
 
 /** Tensors that the forward pass leaves on the device for the backward pass. */
 type Kept = {
@@ -186,4 +185,21 @@ function headBackward(
     ),
     gradient: tf.addN(parts.map(({ sum }) => sum)),
   };
+}
+
+/**
+ * The derivative by a table, given those by rows looked up in it: `table[ids[i]] += dRows[i]`, on zeros.
+ *
+ * A product with a matrix of ones and zeros adds up the rows of the same id, always in the same order (a scattered sum on
+ * a GPU has any); it has a row for each different id, not for the whole table.
+ */
+function lookupBackward(device: Device, ids: readonly number[], dRows: Tensor, tableRows: number): Tensor {
+  const { tf } = device;
+  const different = [...new Set(ids)];
+  const places = tf.reshape(device.ids(different), [-1, 1]);
+  const size: [number, number] = [tableRows, dRows.shape[1]!];
+  if (different.length === ids.length) return tf.scatterND(places, dRows, size);
+  const isSame = tf.equal(places, tf.reshape(device.ids(ids), [1, -1]));
+  const sums = device.product(tf.cast(isSame, 'float32'), dRows);
+  return tf.scatterND(places, sums, size);
 }

@@ -1,7 +1,7 @@
 /** The memory games: a secret below N that no prompt tells, asked for as one number or bit by bit. */
 import { bitLength, signalBits } from '../../../analysis/memory-rules.js';
 import { UserError } from '../../../base/user-error.js';
-import { numpyRandint } from '../../numpy-random.js';
+import { numpyRandint } from '../../python-random.js';
 import { endingId, memoryTokenizer } from '../../text/memory-vocabulary.js';
 import { continuationPrompt, generationPrompt, response, supervisedExample } from '../../text/role-colon.js';
 import type { Environment, Response, Solution, Task, Turn } from '../environment.js';

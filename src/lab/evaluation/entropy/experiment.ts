@@ -4,14 +4,21 @@
  * batch for both the step and the entropy has a bias; E and T differ when the prediction is to be tested against its
  * stated error. A batch V is for the noise scale by two sizes.
  */
-import { entropyEstimates } from '../../probes/entropy-estimates.js';
-import { scoredBatch, updateBatch, type Policy } from './batches.js';
-import { changes } from './changes.js';
-import { covarianceRule, kernelOf, oneBatch } from './from-one-batch.js';
+import type { Engine, Floats } from '../../engine/engine.js';
+import { controlled, entropyControls } from '../../probes/control-variates.js';
+import { entropySlope } from '../../probes/entropy-derivative.js';
+import { entropyEstimates, type ScoredSequence, total } from '../../probes/entropy-estimates.js';
+import { cosineSummary, fisherKernel, influence, strongest } from '../../probes/fisher-kernel.js';
+import { type NoiseEstimate, noiseOfExamples, noiseOfTwoBatches } from '../../probes/gradient-noise.js';
+import { effectiveSampleSize, entropyChange } from '../../probes/importance-sampling.js';
+import { gradientOf, movedAlong, partOf, scoresOf } from '../../probes/scored-batch.js';
+import { sketchedProduct, sketcher } from '../../probes/sketch.js';
+import { uStatistic } from '../../probes/u-statistic.js';
+import { dot } from '../../probes/vectors.js';
+import { type Policy, scoredBatch, updateBatch, type UpdateBatch } from './batches.js';
 import type { EntropyConfig } from './keys.js';
-import { noiseOf } from './noise.js';
-import { predicted, sloped } from './prediction.js';
-import { groupGradientsOf, summaryOf, updateOf } from './update.js';
+import { entropyGradient, predicted, sloped, type Sloped } from './prediction.js';
+import { constant, groupGradientsOf, summaryOf, type Update, updateOf } from './update.js';
 
 export type Experiment = Awaited<ReturnType<typeof experiment>>;
 
@@ -41,4 +48,217 @@ export async function experiment(policy: Policy, config: EntropyConfig, seed: nu
     one_batch: await oneBatch(exact, U, update, config),
     ...(config.fisher > 0 && { fisher: await kernelOf(exact, U, { ...update, slope }, config) }),
   };
+}
+
+/** The true change of the entropy: by importance sampling of answers at moved weights. */
+
+/** ΔH at weights + step · direction, by importance sampling. */
+async function changeAt(
+  engine: Engine,
+  { batch, scores }: Sloped,
+  along: { direction: Floats; step: number },
+  config: EntropyConfig,
+) {
+  // prettier-ignore
+  const moved = await movedAlong(engine, along, () => scoresOf(engine, batch, config.temperature));
+  const sums = (rows: readonly ScoredSequence[], name: keyof ScoredSequence) => rows.map((row) => total(row[name]));
+  const reweighted = {
+    logprobs: sums(scores, 'logprobs'),
+    movedLogprobs: sums(moved, 'logprobs'),
+    entropies: sums(scores, 'entropies'),
+    movedEntropies: sums(moved, 'entropies'),
+    lengths: scores.map(({ logprobs }) => logprobs.length),
+  };
+  return entropyChange(reweighted, { per: config.per, clip: config.clip_c });
+}
+
+/** A prediction from other answers: its value and its standard error, per unit of learning rate. */
+type Predicted = Readonly<
+  Record<'delta_h_per_lr' | 'standard_error' | 'without_denominator' | 'without_denominator_error', number>
+>;
+
+/**
+ * The truth at each learning rate. `first_order`: the derivative of this very estimate, so that the difference of
+ * `ratio` from 1 is of higher order, or rounding. `delta_h_adjusted`: with the noise of the first order removed: the
+ * first-order estimate from the same answers is replaced by the one with centred credits, which has the same mean.
+ * `delta_h_controlled`: with less noise by control variates, which do not depend on the prediction. `z`: distance of
+ * prediction and truth in standard errors, when they come from different answers.
+ *
+ * @param prediction Null when it is from the same answers: their errors are then not independent.
+ */
+async function changes(
+  engine: Engine,
+  { T, direction, prediction }: { readonly T: Sloped; readonly direction: Floats; readonly prediction: Predicted | null }, // prettier-ignore
+  config: EntropyConfig,
+) {
+  const { scores, slopes } = T;
+  const { per } = config;
+  const { whole, difference } = await derivatives(engine, T, direction, config);
+  const variates = entropyControls(scores, slopes);
+  const { standardError } = entropySlope(scores, slopes, { per, credit: 'whole' });
+  const entries = [];
+  for (const eta of config.eta) {
+    const found = await changeAt(engine, T, { direction, step: eta }, config);
+    const { change, standardError: error, before, after, ess, clipShare, logWeights } = found;
+    const lessNoise = controlled({ value: change, influences: found.influences }, variates);
+    const truth = { value: change, standardError: error };
+    entries.push({
+      eta,
+      delta_h_true: change,
+      standard_error: error,
+      ratio: change / (eta * whole),
+      delta_h_adjusted: change + eta * difference,
+      delta_h_controlled: lessNoise.value,
+      controlled_error: lessNoise.standardError,
+      ...(prediction !== null && { z: agreement(truth, lessNoise, prediction, eta) }),
+      diagnostics: {
+        base_entropy: before,
+        h_new: after,
+        ess,
+        clip_fraction: clipShare,
+        logweight_stats: logWeights,
+      },
+    });
+  }
+  return {
+    num_sequences: scores.length,
+    first_order: { delta_h_per_lr: whole, standard_error: standardError },
+    entries,
+  };
+}
+
+/** `whole`: along the direction, of the estimate by importance sampling. `difference`: what the derivative by the wanted credits is more. */
+async function derivatives(engine: Engine, T: Sloped, direction: Floats, config: EntropyConfig) {
+  const { per, credit } = config;
+  const along = async (how: typeof credit) =>
+    dot(await entropyGradient(engine, T, { per, credit: how }, config), direction);
+  const whole = await along('whole');
+  return { whole, difference: credit === 'whole' ? 0 : (await along(credit)) - whole };
+}
+
+type Truth = { readonly value: number; readonly standardError: number };
+
+function agreement(truth: Truth, lessNoise: Truth, prediction: Predicted, eta: number) {
+  const apart = (of: Truth, value: number, error: number) =>
+    (of.value - eta * value) / Math.hypot(of.standardError, eta * error);
+  const { delta_h_per_lr: value, standard_error: error } = prediction;
+  const { without_denominator: fixed, without_denominator_error: fixedError } = prediction;
+  return {
+    plain: apart(truth, value, error),
+    controlled: apart(lessNoise, value, error),
+    without_denominator: apart(lessNoise, fixed, fixedError),
+  };
+}
+
+/** Estimates from the batch U alone: the covariance rule, the U-statistic and the Fisher kernel. */
+
+/**
+ * The rule of Cui et al. 2025 (arXiv 2505.22617) for a table of logits: ΔH ≈ −η Cov(log π, π·A) of tokens under the
+ * policy, estimated over the generated tokens; and the same of whole answers, −Cov(S, A). Only signs and proportions
+ * can be compared.
+ */
+function covarianceRule({ scores_PG, advantages_PG }: UpdateBatch) {
+  const sequences = scores_PG.flat();
+  const A = advantages_PG.flat();
+  const perToken = sequences.flatMap(({ logprobs }, index) => Array.from(logprobs, (lp) => ({ lp, A: A[index]! })));
+  return {
+    token: -covariance(
+      perToken.map(({ lp }) => lp),
+      perToken.map((each) => each.A),
+    ),
+    token_weighted: -covariance(
+      perToken.map(({ lp }) => lp),
+      perToken.map((each) => Math.exp(each.lp) * each.A),
+    ),
+    sequence: -covariance(
+      sequences.map(({ logprobs }) => total(logprobs)),
+      A,
+    ),
+  };
+}
+
+function covariance(x: readonly number[], y: readonly number[]): number {
+  const [meanX, meanY] = [total(x) / x.length, total(y) / y.length];
+  return x.reduce((sum, each, at) => sum + (each - meanX) * (y[at]! - meanY), 0) / (x.length - 1);
+}
+
+/** δH₁/η of whole answers from U alone, over pairs of different prompts; for the gradient's part of the step. */
+async function oneBatch(engine: Engine, U: UpdateBatch, update: Update, { temperature, G }: EntropyConfig) {
+  const X: Floats[] = [];
+  for (const [p, row] of U.scores_PG.entries()) {
+    const S = row.map(({ logprobs }) => total(logprobs));
+    const sum = total(S);
+    const byLogprob = row.map((scores, g) => constant(scores, (S[g]! - (sum - S[g]!) / (G - 1)) / G));
+    X.push(await gradientOf(engine, partOf(U.batch, p), { byLogprob, byEntropy: 0 }, temperature));
+  }
+  const { value, standardError } = uStatistic(X, update.groupGradients.map(update.part));
+  return { delta_h_per_lr: -value, standard_error: standardError };
+}
+
+/**
+ * The kernel of the first answers of U, preconditioned as the step is. `delta_h_per_lr`: first-order change of the
+ * entropy by each answer's part of the step.
+ * @param step.slope ∇H.
+ */
+async function kernelOf(
+  engine: Engine,
+  U: UpdateBatch,
+  { preconditioner, part, slope }: Update & { readonly slope: Floats },
+  config: EntropyConfig,
+) {
+  const { G, temperature, fisher: count, sketch_rows: rows } = config;
+  const places = Array.from(
+    { length: Math.min(count, config.B_U * G) },
+    (_, at) => [Math.floor(at / G), at % G] as const,
+  );
+  const root = preconditioner.map(Math.sqrt);
+  const sketch = rows === 0 ? null : sketcher(root.length, rows, config.seed);
+  const kept: Float64Array[] = [];
+  const coefficients = places.map(([p, g]) => U.advantages_PG[p]![g]! * U.weights_PG[p]![g]!);
+  const changes: number[] = [];
+  for (const [p, g] of places) {
+    const byLogprob = [constant(U.scores_PG[p]![g]!, 1)];
+    const gradient = await gradientOf(engine, partOf(U.batch, p, g), { byLogprob, byEntropy: 0 }, temperature);
+    changes.push(-coefficients[changes.length]! * dot(slope, part(gradient)));
+    kept.push(sketch === null ? Float64Array.from(gradient, (each, at) => each * root[at]!) : sketch(gradient, root));
+  }
+  const kernel = sketch === null ? fisherKernel(kept) : kept.map((a) => kept.map((b) => sketchedProduct(a, b).value));
+  const prompts = places.map(([p]) => p);
+  const moved = influence(kernel, coefficients);
+  return {
+    preconditioner: config.update === 'adam' ? '1/(√û + ε)' : '1',
+    ...{ kernel, prompts, cosines: cosineSummary(kernel, prompts), influence: moved, delta_h_per_lr: changes },
+    /** Answers whose log-probability the step changes most, in descending order. */
+    strongest: strongest(moved, 10),
+    ...(sketch !== null && {
+      standard_errors: kept.map((a) => kept.map((b) => sketchedProduct(a, b).standardError)),
+    }),
+  };
+}
+
+/** The gradient noise scale of a checkpoint, in prompts. */
+
+/**
+ * The noise scale from microbatches of one prompt of U; and `two_sizes`, from separately drawn prompts: the first half
+ * one by one, and the mean of the second half.
+ *
+ * @param drawn Gradients of these other prompts; null when there are none.
+ */
+export function noiseOf(
+  gradients: readonly Floats[],
+  { weights_PG }: Pick<UpdateBatch, 'weights_PG'>,
+  drawn: readonly Floats[] | null,
+) {
+  const half = drawn === null ? 0 : Math.floor(drawn.length / 2);
+  const squares = drawn?.slice(0, half).map((each) => dot(each, each)) ?? [];
+  const twoSizes = drawn === null ? null : noiseOfTwoBatches(squares, fisherKernel(drawn.slice(half)));
+  return {
+    ...resultOf(noiseOfExamples(fisherKernel(gradients))),
+    two_sizes: twoSizes === null ? null : resultOf(twoSizes),
+    ess: effectiveSampleSize(weights_PG.flat()),
+  };
+}
+
+function resultOf({ scale, ...rest }: NoiseEstimate) {
+  return { ...rest, b_simple: scale };
 }

@@ -2,10 +2,9 @@
 import { UserError } from '../../../base/user-error.js';
 import type { Engine, Sampling, SeededPrompt } from '../../engine/engine.js';
 import { rng } from '../../rng.js';
-import type { SampledSequence, SampleResponse } from '../protocol/messages.js';
+import { emptyCell, type SampledSequence, type SampleResponse, type TopLogprobs } from '../protocol/messages.js';
 import type { BaseModel } from './model-catalogue.js';
-import { likeliest, likeliestIn, scoresOf } from './token-scores.js';
-import { engineOf, requireVocabulary, type EngineFactory, type Parameters } from './trained-model.js';
+import { type EngineFactory, engineOf, type Parameters, requireVocabulary } from './trained-model.js';
 
 type SamplingParams = {
   /** null lets the sequence go on to the end of the context. */
@@ -150,4 +149,42 @@ function seedOf(seed: number | null, place: string, index: number): number {
   if (seed !== null && index === 0) return seed;
   const random = rng(seed ?? 0, seed === null ? `${place}/${index}` : `sample ${index}`);
   return random.below(2 ** 31) * 2 ** 21 + random.below(2 ** 21);
+}
+
+/** Log-probabilities that a client wants beside what is sampled: of a prompt's own tokens, and of the likeliest tokens at each place. */
+
+/** Log-probability of each token given those before it, from place `from` on; NaN before it, and for the first. */
+async function scoresOf(engine: Engine, tokens: Int32Array, from: number): Promise<Float32Array> {
+  const scores = new Float32Array(tokens.length).fill(NaN);
+  const start = Math.max(1, from);
+  if (start >= tokens.length) return scores;
+  const sequence = { prompt: tokens.subarray(0, start), continuations: [tokens.subarray(start)] };
+  scores.set((await engine.forward([sequence])).logprobs, start);
+  return scores;
+}
+
+/** The `k` likeliest tokens at each place from `from` on; rows before it, and that of the first place, are empty. */
+async function likeliest(engine: Engine, tokens: Int32Array, k: number, from: number): Promise<TopLogprobs> {
+  const ids = new Int32Array(tokens.length * k);
+  const logprobs = new Float32Array(tokens.length * k).fill(emptyCell);
+  const start = Math.max(1, from);
+  if (start >= tokens.length) return { tokens: ids, logprobs, k };
+  const decoder = await engine.decoder(tokens.subarray(0, start), 1);
+  for (let at = start; at < tokens.length; at++) {
+    const scores = await decoder.logprobs();
+    const order = Array.from(scores.keys()).sort((a, b) => scores[b]! - scores[a]!);
+    for (let rank = 0; rank < k; rank++) {
+      ids[at * k + rank] = order[rank]!;
+      logprobs[at * k + rank] = scores[order[rank]!]!;
+    }
+    if (at + 1 < tokens.length) await decoder.extend([[tokens[at]!]]);
+  }
+  return { tokens: ids, logprobs, k };
+}
+
+/** The likeliest tokens at each place of an answer. */
+async function likeliestIn(engine: Engine, prompt: Int32Array, answer: Int32Array, k: number): Promise<TopLogprobs> {
+  const { tokens, logprobs } = await likeliest(engine, Int32Array.of(...prompt, ...answer), k, prompt.length);
+  const from = prompt.length * k;
+  return { tokens: tokens.subarray(from), logprobs: logprobs.subarray(from), k };
 }

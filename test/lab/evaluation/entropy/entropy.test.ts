@@ -9,7 +9,7 @@ import { inDoublePrecision } from '../../../../src/lab/engine/double-precision.j
 import { openSaved } from '../../../../src/lab/evaluation/eval-run/open-saved.js';
 import { entropy, entropyLines, type EntropyResult } from '../../../../src/lab/evaluation/entropy/entropy.js';
 import { entropyKeys } from '../../../../src/lab/evaluation/entropy/keys.js';
-import { noiseOf } from '../../../../src/lab/evaluation/entropy/noise.js';
+import { noiseOf } from '../../../../src/lab/evaluation/entropy/experiment.js';
 import { characterTokenizer } from '../../../../src/lab/hugging-face/character-tokenizer.js';
 import { openRunDirectory } from '../../../../src/lab/run/run-directory.js';
 import { openRun } from '../../../../src/lab/run/runner.js';
