@@ -2,7 +2,7 @@ import { readdirSync, rmSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { forecastOf, type ForecastRun, type ForecastSetting } from '../src/analysis/forecast/forecast.js';
-import { pngPainter } from '../src/cli/png-painter.js';
+import { pngPainter } from '../src/cli/write-page.js';
 import { type Quality, qualityOf } from '../test/analysis/forecast/quality.js';
 import { type Look, readRecording, replay } from '../test/analysis/forecast/recorded-sweep.js';
 import { median } from './support/quantile.js';

@@ -15,7 +15,7 @@ import { calmNewsPause, WindowStore } from '../../src/tui/app/window-store.js';
 import { keepYoungGenerationSmall } from '../../src/tui/app/open-window.js';
 import { bodyOf } from '../../src/tui/app/layout.js';
 import { loadScreens, mountApp } from '../../src/tui/app/mount-app.js';
-import { detailPane } from '../../src/tui/screens/jobs/detail-pane.js';
+import { detailPane } from '../../src/tui/screens/jobs/jobs-lines.js';
 import { jobsLayout } from '../../src/tui/screens/jobs/layout.js';
 import { Surface } from '../../src/tui/surface/surface.js';
 import { listen } from '../../src/tui/terminal/input-decoder.js';

@@ -1,13 +1,14 @@
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Fleet } from '../client/fleet.js';
+import { errorText, UserError } from '../base/user-error.js';
+import type { Ack, Fleet, RunSummary } from '../client/fleet.js';
+import { PreferencesFile, preferencesPath } from '../files/preferences.js';
 import type { FollowedStudies } from '../report/studies/followed-studies.js';
 import type { studyFiles } from '../report/studies/found-studies.js';
-import { PreferencesFile, preferencesPath } from '../files/preferences.js';
 import { openWindow } from '../tui/app/open-window.js';
 import { preferencesIn } from '../tui/app/preferences.js';
+import type { Draft, EditorPort, OwnFile } from '../tui/state/editor-port.js';
 import type { LinesPort, SummaryPort } from '../tui/state/port.js';
-import { LazyEditor } from './editor/lazy-editor.js';
 import { readOnlyEditor } from './editor/read-only-editor.js';
 import type { Launched } from './editor/sweep-source.js';
 import { type LaunchOptions, runsDirectory } from './options.js';
@@ -84,4 +85,80 @@ function readBeside(read: () => Promise<NonNullable<LinesPort['lines']>>): Lines
     port.lines = await read();
   };
   return port;
+}
+
+/** The editor with the sweep-file parser, which is loaded after the window's first frame. */
+class LazyEditor implements EditorPort {
+  readonly #fleet: Fleet;
+  readonly #launched: Launched;
+  #editor: EditorPort | null = null;
+  #problem: string | null = null;
+  #loading: Promise<void> | null = null;
+
+  constructor(fleet: Fleet, launched: Launched) {
+    this.#fleet = fleet;
+    this.#launched = launched;
+  }
+
+  get loading(): Promise<void> | null {
+    return this.#loading;
+  }
+
+  /** Loads the parser. An error is reported when it is used. */
+  load(): void {
+    this.#loading = this.#load().finally(() => (this.#loading = null));
+  }
+
+  async #load(): Promise<void> {
+    try {
+      const { TerminalEditor } = await import('./editor/terminal-editor.js');
+      this.#editor = new TerminalEditor(this.#fleet, this.#launched);
+    } catch (error) {
+      this.#problem = errorText(error);
+    }
+  }
+
+  commandOf(run: RunSummary): string {
+    return this.#loaded().commandOf(run);
+  }
+
+  openShell(directory: string): void {
+    this.#loaded().openShell(directory);
+  }
+
+  openTerminal(run: RunSummary): void {
+    this.#loaded().openTerminal(run);
+  }
+
+  extend(sweep: string): Draft {
+    return this.#loaded().extend(sweep);
+  }
+
+  clone(run: RunSummary): Draft {
+    return this.#loaded().clone(run);
+  }
+
+  edit(draft: Draft): Draft {
+    return this.#loaded().edit(draft);
+  }
+
+  submit(draft: Draft): Promise<Ack> {
+    return this.#loaded().submit(draft);
+  }
+
+  ownFile(draft: Draft): OwnFile | null {
+    return this.#loaded().ownFile(draft);
+  }
+
+  writeOwnFile(draft: Draft): void {
+    this.#loaded().writeOwnFile(draft);
+  }
+
+  #loaded(): EditorPort {
+    if (this.#editor !== null) return this.#editor;
+    throw new UserError(
+      `A part of the program is missing: ${this.#problem ?? 'it was not loaded'}.`,
+      'Detach with q and attach again.',
+    );
+  }
 }

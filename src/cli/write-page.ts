@@ -1,20 +1,21 @@
 import { dirname, join } from 'node:path';
 import type { ReportedRun } from '../analysis/analysed-run.js';
 import type { RunValue } from '../analysis/run-value.js';
+import { importModule } from '../base/import-module.js';
+import { UserError } from '../base/user-error.js';
+import { makeFolder } from '../files/make-folder.js';
 import { writeOutputText } from '../files/output-file.js';
 import { numberFiles } from '../report/numbers-csv.js';
-import { pageFigures, pageHtml } from '../report/page/page.js';
 import { readPageData } from '../report/page/page-data.js';
+import { pageFigures, pageHtml } from '../report/page/page.js';
 import type { Spread } from '../report/spread.js';
 import type { Objective } from '../spec/planned-run.js';
 import { counted, sizeText } from '../text/numbers.js';
 import { shellQuote } from '../text/shell-words.js';
 import { runsDirectory } from './options.js';
-import { supervisedRuns } from './print-report.js';
-import { pngPainter } from './png-painter.js';
 import { at, typedWords } from './ports.js';
+import { supervisedRuns } from './print-report.js';
 import { print, remark } from './terminal.js';
-import { makeFolder } from '../files/make-folder.js';
 
 type PageOptions = {
   readonly runs?: string;
@@ -70,4 +71,53 @@ function knownRuns(sweep: string, { found, runs }: PageOptions): Promise<readonl
 function write(path: string, text: string | Buffer): void {
   makeFolder(dirname(at(path)));
   writeOutputText(path, text, at(path));
+}
+
+/** Converts SVG to PNG. `hasFonts`: whether text is drawn. */
+type PngPainter = { readonly png: (svg: string) => Buffer; readonly hasFonts: boolean };
+
+/** The part of the package that is used. */
+type Resvg = new (
+  svg: string,
+  options: {
+    fitTo: { mode: 'zoom'; value: number };
+    font: { loadSystemFonts: boolean; sansSerifFamily: string; defaultFontFamily: string };
+  },
+) => { render: () => { asPng: () => Buffer }; getBBox: () => { width: number } | undefined };
+
+/** An optional package with 4 MB of machine code, only for this. It finds the system's fonts. */
+const PACKAGE = '@resvg/resvg-js';
+/** Twice the resolution, for high-density screens and print. */
+const ZOOM = 2;
+
+/** The preferred font; any other is used if it is missing. */
+const FONT = 'DejaVu Sans';
+
+/**
+ * Loads the optional package.
+ *
+ * @param load Loads a package by name.
+ * @throws {UserError} When the package is not installed, or not for this machine.
+ */
+export async function pngPainter(load = importModule): Promise<PngPainter> {
+  const Resvg = await resvgOf(load);
+  const open = (svg: string) =>
+    new Resvg(svg, {
+      fitTo: { mode: 'zoom', value: ZOOM },
+      font: { loadSystemFonts: true, sansSerifFamily: FONT, defaultFontFamily: FONT },
+    });
+  const letter = open('<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20"><text y="15">M</text></svg>');
+  return { png: (svg) => open(svg).render().asPng(), hasFonts: (letter.getBBox()?.width ?? 0) > 0 };
+}
+
+async function resvgOf(load: typeof importModule): Promise<Resvg> {
+  try {
+    return ((await load(PACKAGE)) as { Resvg: Resvg }).Resvg;
+  } catch (error) {
+    throw new UserError(
+      `PNG files are drawn by the package ${PACKAGE}, which is not installed, or not for this machine.`,
+      `Install it beside memrl-tui: \`npm install ${PACKAGE}\`. Without --png the figures are SVG.`,
+      { cause: error },
+    );
+  }
 }

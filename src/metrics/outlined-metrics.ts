@@ -1,9 +1,10 @@
 import { statRegular } from '../files/regular-file.js';
+import { type Clock, inOrder, relativeTime, sinceStart, wallTime } from './axes.js';
 import { everyPoint } from './bounded-series.js';
 import { describeSources, type MetricsReport } from './describe-sources.js';
 import { type Line, noLine } from './downsample.js';
-import { type Clock, inOrder } from './axes.js';
-import { MetricOutline } from './metric-outline.js';
+import type { MetricFormat, RowPicker } from './formats/format.js';
+import { MetricTable } from './metric-table.js';
 import { openMetrics, type RunMetrics } from './run-metrics.js';
 import type { Source } from './source.js';
 
@@ -120,4 +121,42 @@ function outlineOf({ told }: RunMetrics, places: number): { source: Source; outl
 function isLong(path: string): boolean {
   const there = statRegular(path);
   return there.kind === 'file' && there.stat.size >= LONG;
+}
+
+/** A file of points has several points of each metric per place. */
+const pointBounds = { older: 2048, exact: 1024 };
+
+/**
+ * The approximate curves of a long file from a few hundred of its rows, so that they can be drawn at once. Values between these are
+ * not read: a peak may be missing. Only a file whose rows have a step can be outlined.
+ */
+export class MetricOutline {
+  readonly #rows: RowPicker;
+  readonly #table: MetricTable;
+
+  /** @param places Greatest number of rows. */
+  constructor(rows: RowPicker, places: number, filing: MetricFormat['filing'] = 'rows') {
+    this.#rows = rows;
+    this.#table = new MetricTable(filing === 'rows' ? { older: 0, exact: places } : pointBounds, filing);
+  }
+
+  /** The rows taken so far, in file order. */
+  get table(): MetricTable {
+    return this.#table;
+  }
+
+  /** Like `RunMetrics.series`. */
+  series(key: string, xKey: string): Line {
+    if (xKey !== relativeTime) return this.#table.series(key, xKey);
+    return sinceStart(this.#table.series(key, wallTime), (this.#table.firstTime ?? NaN) / 1000);
+  }
+
+  get isComplete(): boolean {
+    return this.#rows.isComplete;
+  }
+
+  /** Takes `count` further rows. */
+  take(count: number): void {
+    this.#rows.pick(count, (row, time) => void this.#table.take(row, time));
+  }
 }

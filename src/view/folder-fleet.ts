@@ -6,9 +6,8 @@ import { type UnreadStore, unreadWords } from '../metrics/tree/unread-stores.js'
 import { RunMarks } from '../runs/run-marks.js';
 import { metricsToShow, readOutline, type SweepOutline } from '../runs/sweep-outline.js';
 import { naturalOrder } from '../text/natural-order.js';
-import { KeptMetrics } from './kept-metrics.js';
+import { KeptMetrics, ViewedMetrics } from './kept-metrics.js';
 import { type RowHead, rowHeads } from './rows.js';
-import { ViewedMetrics } from './viewed-metrics.js';
 import { sweepFolder, ViewedRun } from './viewed-run.js';
 
 /** A path that is viewed. `label`: what its rows are called together. */

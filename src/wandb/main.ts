@@ -8,8 +8,7 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { openSweepServer, KEY } from './sweep-server.js';
-import { SweepBook } from './sweep-book.js';
-import { readTrial } from './written-trial.js';
+import { readTrial, SweepBook } from './sweep-book.js';
 
 const ending = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const;
 const passed = ['SIGUSR1', 'SIGUSR2'] as const;

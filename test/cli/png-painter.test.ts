@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { pngPainter } from '../../src/cli/png-painter.js';
+import { pngPainter } from '../../src/cli/write-page.js';
 
 const svg =
   '<svg xmlns="http://www.w3.org/2000/svg" width="30" height="20" style="background:#fff"><rect width="9" height="9"/></svg>';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseApps, parseInstances, parseRows, withInstances } from '../../src/gpu/nvidia-smi.js';
-import { parseCards, parseProcesses } from '../../src/gpu/rocm-smi.js';
+import { parseCards, parseProcesses } from '../../src/gpu/read-gpus.js';
 
 const row = '0, GPU-a, 00000000:01:00.0, 81559, 3, 0, 35, 70.1, Default, Disabled, NVIDIA H100';
 const divided = '1, GPU-b, 00000000:02:00.0, 81559, 3, [N/A], 35, 70.1, Default, Enabled, NVIDIA H100';

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RunId } from '../../src/base/ids.js';
-import { ownership } from '../../src/gpu/gpu-accounting.js';
+import { ownership } from '../../src/gpu/gpu-monitor.js';
 import { identityOf } from '../../src/processes/process-identity.js';
 import type { Tree } from '../../src/processes/process-tree.js';
 import { runFolder } from '../executors/local/folder.js';

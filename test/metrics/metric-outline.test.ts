@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ownJsonLines } from '../../src/metrics/formats/json-lines.js';
-import { MetricOutline } from '../../src/metrics/metric-outline.js';
+import { MetricOutline } from '../../src/metrics/outlined-metrics.js';
 import { removeFolder } from '../remove-folder.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'metric-outline-'));

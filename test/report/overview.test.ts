@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { parseHTML } from 'linkedom';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { pngPainter } from '../../src/cli/png-painter.js';
+import { pngPainter } from '../../src/cli/write-page.js';
 import { coloursOf, modeFamilies } from '../../src/report/page/mode-families.js';
 import type { Frames } from '../../src/report/page/mode-figure.js';
 import { pageFigures } from '../../src/report/page/page.js';

@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { pngPainter } from '../../src/cli/png-painter.js';
+import { pngPainter } from '../../src/cli/write-page.js';
 import { pageFigures } from '../../src/report/page/page.js';
 import { readPageData } from '../../src/report/page/page-data.js';
 import type { Objective } from '../../src/spec/planned-run.js';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Parameters } from '../../src/base/scalar.js';
-import { rowHeads } from '../../src/view/rows.js';
-import { nameWords } from '../../src/view/name-words.js';
+import { nameWords, rowHeads } from '../../src/view/rows.js';
 
 const facts = (parameters: Parameters, name: string | null = null, group: string | null = null) => {
   return { parameters, name, group, state: null, reason: null, startedAt: null, endedAt: null, tags: [], note: null };

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
-import type { TrialReader } from '../../src/wandb/inner-sweep.js';
-import { SweepBook } from '../../src/wandb/sweep-book.js';
+import { SweepBook, type TrialReader } from '../../src/wandb/sweep-book.js';
 import { openSweepServer, type SweepServer } from '../../src/wandb/sweep-server.js';
 import { removeFolder } from '../remove-folder.js';
 

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readTrial } from '../../src/wandb/written-trial.js';
+import { readTrial } from '../../src/wandb/sweep-book.js';
 import { removeFolder } from '../remove-folder.js';
 
 const fixtures = join(import.meta.dirname, '../fixtures/metrics');

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { topics } from '../doctor/topics.js';
 import { Snapshot } from './act-answers.js';
+import { errorExits } from './exit-codes.js';
 import { bytes, count, growingWords, path, pid, RunState } from './facts.js';
 
 const unknown = 'null: the driver does not tell';
@@ -100,4 +101,15 @@ export const DoctorMetrics = z.object({
   isCut: z.boolean().describe('whether there are more folders than are searched'),
   unseen: count.optional().describe('number of files that were not opened, as there are too many; absent: none'),
   lookedFor: z.array(z.string()).describe('formats, in order of precedence'),
+});
+
+export const ErrorAnswer = z.object({
+  error: z.object({
+    code: growingWords(Object.keys(errorExits) as (keyof typeof errorExits)[]).describe(
+      'refused: any mistake without a code of its own; system: what the system refused; bug: one of memrl-tui',
+    ),
+    message: z.string(),
+    fix: z.string().nullable().describe('what to do; null: the message says all'),
+    exitCode: z.int().describe('that of the command'),
+  }),
 });

@@ -5,22 +5,25 @@ import {
   type SweepAnswers,
   type Unanswered,
 } from '../../analysis/answer/sweep-answers.js';
-import type { Importance } from '../../analysis/parameters/parameter-importance.js';
+import { type Importance, importanceSteps } from '../../analysis/parameters/parameter-importance.js';
+import { seededRandom } from '../../analysis/parameters/seeded-random.js';
 import { groupBy } from '../../base/group-by.js';
+import { isBroken } from '../../base/run-words.js';
+import { finished } from '../../base/steps.js';
 import { noSuchRun, UserError } from '../../base/user-error.js';
 import type { RunSummary, SweepSummary } from '../../client/fleet.js';
 import { computedFromSeeds } from '../../files/sweep-text.js';
-import { runsChosenBy } from '../../query/bare-words.js';
 import { areRead } from '../../protocol/run-summary.js';
+import { runsChosenBy } from '../../query/bare-words.js';
 import { requiredKey } from '../../query/check.js';
 import { parseObjective } from '../../spec/policy/early-stop/parse-rule.js';
-import { shortNumber } from '../../text/numbers.js';
+import { counted, shortNumber } from '../../text/numbers.js';
 import { columnsOf, tableLines } from '../../text/table.js';
 import { wrap } from '../../text/wrap.js';
 import { exitCodes } from '../answers/exit-codes.js';
+import type { Answers } from '../answers/schemas.js';
 import type { CommonOptions } from '../options.js';
 import { answerJson } from '../show/answer-json.js';
-import { importanceFor, importanceJson, importanceSentence } from '../show/importance.js';
 import { type KnownFleet, showRuns } from '../show/chosen-fleet.js';
 import { noRuns } from '../show/runs-here.js';
 import { outputWidth, print, printAnswer } from '../terminal.js';
@@ -123,4 +126,60 @@ function wordOf(row: AnsweredSetting, [first]: readonly AnsweredSetting[]): stri
   if (!Number.isFinite(row.median)) return `${row.broken} of ${row.runs.length} broke`;
   const broke = row.broken > 0 ? `${row.broken} of ${row.runs.length} broke` : '';
   return [row.isTied === true ? 'cannot be told apart' : '', broke].filter((word) => word !== '').join(', ');
+}
+
+/** Parameters in the sentence, at most. */
+const NAMED = 5;
+
+/** How much each parameter matters for the metric of an answer, over the runs of its group that are done. */
+function importanceFor(
+  { group, answer: { metric, goal } }: GroupAnswer,
+  runs: readonly RunSummary[],
+  fromSeeds: readonly string[],
+): Importance {
+  const done = runs.filter((run) => run.state === 'done' && (group === null || run.group === group));
+  const measured = done.map((run) => ({
+    ...{ parameters: run.parameters, group: run.group, isBroken: isBroken(run) },
+    objective: metric in run.metrics ? (run.metrics[metric] ?? Number.NaN) : null,
+  }));
+  return finished(importanceSteps({ runs: measured, goal, fromSeeds }, seededRandom(1)));
+}
+
+function importanceJson(importance: Importance): NonNullable<Answers['best'][number]['importance']> | null {
+  if (importance.kind !== 'measured') return null;
+  const { explained, isNoise, parameters, pairs } = importance;
+  return {
+    ...{ explained, noise: isNoise },
+    parameters: parameters.map(({ name, share, spread, trend, aliases }) => {
+      return { name, share, spread, trend, aliases: [...aliases] };
+    }),
+    pairs: pairs.map(({ names, share }) => ({ names: [...names], share })),
+  };
+}
+
+function importanceSentence(importance: Importance, metric: string): string {
+  switch (importance.kind) {
+    case 'too few runs':
+      return `Which parameters matter is not known: ${counted(importance.counts.finite, 'run')} with a value, ${importance.needed} are needed.`;
+    case 'one objective':
+      return `Which parameters matter is not known: all runs have the same ${metric}.`;
+    case 'no parameter':
+      return 'No parameter differs between these runs.';
+    case 'measured':
+      return shares(importance, metric);
+  }
+}
+
+function shares({ parameters, isNoise, explained }: Extract<Importance, { kind: 'measured' }>, metric: string): string {
+  if (isNoise)
+    return `No parameter can be seen to matter for ${metric}: a random forest predicts unseen runs no better than chance.`;
+  const said = parameters
+    .slice(0, NAMED)
+    .map(({ name, share, spread }) => `${name} ${percent(share)} ± ${percent(spread)}`);
+  const more = parameters.length > NAMED ? `, and ${parameters.length - NAMED} less` : '';
+  return `Of the variance of ${metric} the parameters make up: ${said.join(', ')}${more}; together with their interactions ${percent(explained)}.`;
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`;
 }

@@ -1,15 +1,15 @@
 import { tmpdir } from 'node:os';
-import { describeSources, hasMetrics } from '../../metrics/describe-sources.js';
+import { describeSources, hasMetrics, type MetricsReport } from '../../metrics/describe-sources.js';
+import { type ReportLine, reportLines } from '../../metrics/report-lines.js';
 import { openMetrics } from '../../metrics/run-metrics.js';
 import { wrap } from '../../text/wrap.js';
-import { capabilitiesOf } from '../../tui/terminal/capabilities.js';
-import { themeFor } from '../../tui/surface/theme.js';
 import { type Line, span, type Tone } from '../../tui/surface/span.js';
+import { themeFor } from '../../tui/surface/theme.js';
+import { capabilitiesOf } from '../../tui/terminal/capabilities.js';
 import { exitCodes } from '../answers/exit-codes.js';
 import type { Checked, Finding, Place } from '../doctor/check.js';
 import { checks, examine } from '../doctor/checks.js';
 import { nodeCheck } from '../doctor/slurm.js';
-import { metricsLines } from '../doctor/metrics-lines.js';
 import { topics } from '../doctor/topics.js';
 import { definedEnvironment, type LaunchOptions, runsPath } from '../options.js';
 import { own } from '../ports.js';
@@ -121,4 +121,17 @@ function verdict(checks: readonly Checked[]): Line {
 
 function things(count: number): string {
   return count === 1 ? '1 thing' : `${count} things`;
+}
+
+/** The description of a run's metrics as lines of text. */
+export function metricsLines(directory: string, report: MetricsReport, width: number): string[] {
+  const [first, ...rest] = reportLines(report);
+  return [...wrap(`${directory}: ${first!.text}`, width), ...rest.flatMap((line) => linesOf(line, width))];
+}
+
+function linesOf({ kind, text }: ReportLine, width: number): string[] {
+  if (kind === 'gap') return [''];
+  // Not wrapped, as it is meant to be copied.
+  if (kind === 'code') return [`  ${text}`];
+  return kind === 'plain' ? wrap(text, width) : wrap(text, width - 2).map((line) => `  ${line}`);
 }

@@ -3,13 +3,12 @@ import type { StepContext } from '../action.js';
 import type { EventOf, SubmittedRun } from '../event.js';
 import { spareCpu } from '../placement/placement.js';
 import { completionChanged, groupOf, isOpen, setNeeds } from '../queue/groups.js';
-import { putInFileOrder } from '../queue/file-order.js';
 import { setNeededRuns } from '../queue/needed-runs.js';
 import { leaveQueue } from '../queue/queues.js';
 import { inLine, isActive, type Run, type Terms } from '../run-state.js';
 import type { Intake, SchedulerState } from '../state.js';
 import { liftBreaker, trustAgain } from './hold.js';
-import { file, move } from './move.js';
+import { amend, file, move } from './move.js';
 import { setStart } from './start.js';
 
 type Submission = EventOf<'runs-submitted'>;
@@ -205,4 +204,48 @@ function dropRun(state: SchedulerState, id: RunId): void {
 /** A group belongs to the sweep its id begins with, and nothing outside the sweep can need it. */
 function isOf(group: GroupId, sweep: string): boolean {
   return group.startsWith(`${sweep}/`);
+}
+
+/**
+ * Sorts the runs of a sweep in the order of its file: a run that was added between others stands between them, in lists and in the
+ * queue. Runs that the file does not name stay before the first one it names, or come after the last.
+ *
+ * Runs of other sweeps do not move: the queue places of this sweep's waiting runs are redistributed among them in the new order, so
+ * that nobody waits longer because a sweep was submitted again.
+ */
+function putInFileOrder(turn: StepContext, sweep: string, order: readonly RunId[]): void {
+  const known = turn.state.sweeps.get(sweep);
+  if (known === undefined) return;
+  const arranged = merged([...known], order);
+  if (arranged === null) return;
+  turn.state.sweeps.set(sweep, new Set(arranged));
+  const runs = arranged.map((id) => turn.state.runs.get(id)!);
+  const orders = queueOrders(runs);
+  runs.forEach((run, place) => {
+    const own = orders.get(run) ?? run.order;
+    if (run.place !== place || run.order !== own) amend(turn, run, { place, order: own });
+  });
+}
+
+/** The merged order; null: the runs are in that order already. */
+function merged(known: readonly RunId[], order: readonly RunId[]): RunId[] | null {
+  if (isSame(known, order)) return null;
+  const all = new Set(known);
+  const named = new Set(order.filter((id) => all.has(id)));
+  const first = known.findIndex((id) => named.has(id));
+  if (first < 0) return null;
+  const others = known.slice(first).filter((id) => !named.has(id));
+  const arranged = [...known.slice(0, first), ...named, ...others];
+  return isSame(known, arranged) ? null : arranged;
+}
+
+function isSame(a: readonly RunId[], b: readonly RunId[]): boolean {
+  return a.length === b.length && a.every((id, place) => id === b[place]);
+}
+
+/** The queue places of the waiting runs, reassigned in the order of these runs. */
+function queueOrders(runs: readonly Run[]): Map<Run, number> {
+  const waiting = runs.filter(({ state }) => state.phase === 'waiting');
+  const orders = waiting.map(({ order }) => order).sort((a, b) => a - b);
+  return new Map(waiting.map((run, index) => [run, orders[index]!]));
 }

@@ -1,9 +1,8 @@
 import { unnamedGroup } from '../../base/ids.js';
-import { StopRule } from '../planned-run.js';
-import { policyOf } from '../policy/policy.js';
+import { Breaker, EarlyTerminate, Objective, Resources, RetryRule, StopRule } from '../planned-run.js';
 import { type Block, type Located, type Method, methodFrom, type ParameterRule, type ParameterRules } from './block.js';
 import { eachOf, withRunsOf } from './each-run.js';
-import { inherited, inheritedOrNone, type Layers } from './layers.js';
+import { type Content, inherited, inheritedOrNone, type Layers, type SharedKey } from './layers.js';
 import { rulesOf } from './parameter-schema.js';
 import type { SweepText } from './sweep-schema.js';
 import { wandbOrder } from './wandb-file.js';
@@ -147,4 +146,53 @@ function namedTwice(rules: readonly [string, ParameterRule][]): Located<string>[
 function casesOf(layers: Reading): ParameterRules[] {
   const cases = inherited(layers, 'cases');
   return (cases?.content ?? []).map((one, index) => new Map(rulesOf(one, [...cases!.keys, index], layers.source)));
+}
+
+type Policy = Pick<
+  Block,
+  | 'grace'
+  | 'timeout'
+  | 'priority'
+  | 'stdin'
+  | 'terminal'
+  | 'retry'
+  | 'breaker'
+  | 'start'
+  | 'objective'
+  | 'earlyTerminate'
+  | 'resources'
+>;
+
+/** How the runs of a group are treated, with all defaults. */
+function policyOf(layers: Layers): Policy {
+  const early = inheritedOrNone(layers, 'early_terminate');
+  const breaker = said(layers, 'breaker', {});
+  return {
+    grace: said(layers, 'grace', 10),
+    timeout: said(layers, 'timeout', null),
+    priority: said(layers, 'priority', 0),
+    stdin: said(layers, 'stdin', 'none'),
+    terminal: said(layers, 'terminal', false),
+    retry: RetryRule.parse(said(layers, 'retry', { max: 0 })),
+    breaker: breaker === false ? null : Breaker.parse(breaker),
+    start: said(layers, 'start', null),
+    objective: objectiveOf(layers),
+    earlyTerminate: early && { content: EarlyTerminate.parse(early.content), keys: early.keys },
+    resources: Resources.parse({ ...layers.sweep.resources, ...layers.group.resources, ...slurmOf(layers) }),
+  };
+}
+
+function said<Key extends SharedKey>(layers: Layers, key: Key, usual: Content<Key>): Content<Key> {
+  return inherited(layers, key)?.content ?? usual;
+}
+
+function slurmOf({ sweep, group }: Layers): Pick<Resources, 'slurm'> {
+  const slurm = { ...sweep.slurm, ...group.slurm };
+  return Object.keys(slurm).length === 0 ? {} : { slurm };
+}
+
+function objectiveOf(layers: Layers): Objective | null {
+  const said = inheritedOrNone(layers, 'metric')?.content;
+  if (said === undefined) return null;
+  return Objective.parse(said);
 }

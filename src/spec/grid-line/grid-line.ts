@@ -1,15 +1,15 @@
-import { commentText } from '../../text/display-text.js';
 import { stringify } from 'yaml';
-import { unnamedGroup } from '../../base/ids.js';
+import { Name, unnamedGroup } from '../../base/ids.js';
 import { isSeedName } from '../../base/scalar.js';
 import { UserError } from '../../base/user-error.js';
+import { commentText } from '../../text/display-text.js';
+import { didYouMean } from '../../text/nearest.js';
+import { shellQuote, shellWords } from '../../text/shell-words.js';
 import { macroNames } from '../expand/macros.js';
-import { shellQuote } from '../../text/shell-words.js';
-import { type ArgumentStyle, argumentStyles } from './argument-style.js';
-import { type Baseline, readBaselines } from './baseline.js';
-import { thenCommand } from './then-command.js';
-import { readAssignments } from './read-assignments.js';
 import type { SamplingKind } from '../expand/sampling/unit-points.js';
+import { isUnset } from '../file/block.js';
+import { type ArgumentStyle, argumentStyles } from './argument-style.js';
+import { readAssignments } from './read-assignments.js';
 import type { GridValue } from './value-range.js';
 
 /** A sweep in one line: `grid seed=0..4 lr=1e-4,3e-4 -- python train.py`. */
@@ -134,4 +134,100 @@ function constant(value: unknown): unknown {
 
 function flow(value: unknown): string {
   return stringify(value, { collectionStyle: 'flow', flowCollectionPadding: false, lineWidth: 0 }).trimEnd();
+}
+
+/** A variant with which every run is repeated: `filter: gradient_routing=False,baseline=filter`. */
+type Baseline = {
+  /** Its group, with which the names of its runs begin. */
+  readonly group: string;
+  readonly parameters: ReadonlyMap<string, GridValue>;
+};
+
+const example = "Write for example `--baseline 'no-momentum: momentum=0,nesterov=unset'`.";
+
+/**
+ * Parses the baselines of a line.
+ *
+ * @param names Parameters of the line: no other can be left out.
+ * @param taken Names of other groups.
+ * @throws {UserError} With the first mistake.
+ */
+function readBaselines(texts: readonly string[], names: readonly string[], taken: readonly string[]): Baseline[] {
+  const groups = new Set(taken);
+  return texts.map((text) => {
+    const [, group = '', assignments = ''] = /^([^:=]*):(.*)$/s.exec(text) ?? [];
+    const name = Name.safeParse(group.trim());
+    if (!name.success) throw new UserError(`\`--baseline ${text}\` has no name.`, example);
+    if (groups.has(name.data)) {
+      throw new UserError(`There are two groups \`${name.data}\`.`, `Give \`--baseline ${text}\` another name.`);
+    }
+    groups.add(name.data);
+    const parameters = valuesOf(text, wordsOf(assignments));
+    refuseStrangers(text, parameters, names);
+    return { group: name.data, parameters };
+  });
+}
+
+/** Splits assignments at commas and blanks before a name: a list of values has commas, too. */
+function wordsOf(assignments: string): string[] {
+  const words = assignments.trim().split(/(?:\s*,\s*|\s+)(?=[A-Za-z_][A-Za-z0-9_.-]*=)/);
+  return words.filter((word) => word !== '').map((word) => word.replace(/=unset$/, '=unset()'));
+}
+
+function valuesOf(text: string, words: readonly string[]): Map<string, GridValue> {
+  if (words.length === 0) throw new UserError(`\`--baseline ${text}\` changes nothing.`, example);
+  const parameters = readAssignments(words);
+  const drawn = [...parameters].find(([, { kind }]) => kind === 'drawn');
+  if (drawn === undefined) return parameters;
+  throw new UserError(
+    `\`${drawn[0]}\` is drawn at random in \`--baseline ${text}\`, and a baseline says what the runs are compared with.`,
+    'Give it a value, or a list of values.',
+  );
+}
+
+/** Refuses to leave out an unknown parameter, as a misspelt name would have no effect. */
+function refuseStrangers(text: string, parameters: Baseline['parameters'], names: readonly string[]): void {
+  const isLeftOut = (value: GridValue) => value.kind === 'constant' && isUnset(value.value);
+  const stranger = [...parameters].find(([name, value]) => isLeftOut(value) && !names.includes(name))?.[0];
+  if (stranger === undefined) return;
+  throw new UserError(
+    `\`--baseline ${text}\` leaves out \`${stranger}\`, which is no parameter of the line. ${didYouMean(stranger, names)}`,
+    `Correct the name, or give the runs a \`${stranger}\`.`,
+  );
+}
+
+/** Macros of a run in the line, and those of the group whose runs come after it. */
+const macros: Readonly<Record<string, string>> = {
+  run_dir: 'after_dir',
+  run_name: 'after_name',
+  then_dir: 'run_dir',
+  then_name: 'run_name',
+};
+
+/** Placeholders for the braces of a macro, which a shell would read as a variable. Private-use characters, which nobody types. */
+const [OPEN, CLOSE] = ['\ue000', '\ue001'];
+
+/**
+ * The words of the command that follows each run, for its group: `${run_dir}` and `${run_name}` are those of the run that is done,
+ * `${then_dir}` and `${then_name}` its own.
+ *
+ * @throws {UserError} Where there is no command, or it needs a shell.
+ */
+function thenCommand(text: string): string[] {
+  const kept = text.replace(/\$\{([^}\s]+)\}/g, (_, name: string) => `${OPEN}${macros[name] ?? name}${CLOSE}`);
+  const read = shellWords(kept);
+  if (read.kind === 'refused') {
+    throw new UserError(
+      `${read.why} in \`--then ${text}\` needs a shell, and commands are run without one.`,
+      `Quote it if it is meant as it stands, or write a script and follow each run with that: --then 'sh after.sh \${run_dir}'.`,
+    );
+  }
+  const words = read.words.map((word) => word.text.replaceAll(OPEN, '${').replaceAll(CLOSE, '}'));
+  if (words.length > 0 && !/^[A-Za-z_]\w*=/.test(words[0]!)) return words;
+  throw new UserError(
+    words.length === 0
+      ? '`--then` has no command.'
+      : `\`--then ${text}\` begins with a variable and not with a program.`,
+    "Write for example --then 'python eval.py --model=${run_dir}', or begin it with `env NAME=value`.",
+  );
 }

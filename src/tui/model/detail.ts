@@ -1,23 +1,25 @@
+import { alikeMetrics } from '../../analysis/alike-metrics.js';
+import { inMetricOrder, isCounter, isCountingOne, type MetricsToShow } from '../../analysis/metric-order.js';
+import { tellingParameter } from '../../analysis/parameters/telling-parameter.js';
+import { groupBy } from '../../base/group-by.js';
 import { lazy } from '../../base/lazy.js';
-import type { History, Wanted } from './history.js';
-import type { ListModel } from './list-model.js';
+import { Memo } from '../../base/memo.js';
+import { parameterOf } from '../../base/scalar.js';
+import { distinctNames } from '../../text/distinct-names.js';
 import type { MetricReader, RunSummary } from '../state/port.js';
 import type { UiState } from '../state/ui-state.js';
-import { referenceLines } from './curves/reference-lines.js';
-import type { TreeNode, Branch } from './tree/branch-index.js';
-import { wallMetrics } from './wall-metrics.js';
-import { type Curve, type ChartData, type Detail, knownOf } from './curves/chart-data.js';
-import { seriesOver, type XAxis, xAxisOf, type XChoice, xChoicesOf } from './curves/x-axis.js';
-import { parameterOf } from '../../base/scalar.js';
-import { tellingParameter } from '../../analysis/parameters/telling-parameter.js';
-import { type CurveColours, mostColours } from './curve-colours.js';
-import { groupBy } from '../../base/group-by.js';
-import { Memo } from '../../base/memo.js';
-import { distinctNames } from '../../text/distinct-names.js';
+import type { WallMetrics } from '../state/wall-choice.js';
 import type { Tone } from '../surface/span.js';
+import { type CurveColours, mostColours } from './curve-colours.js';
+import { type ChartData, type Curve, type Detail, knownOf } from './curves/chart-data.js';
+import { referenceLines } from './curves/reference-lines.js';
+import { seriesOver, type XAxis, xAxisOf, type XChoice, xChoicesOf } from './curves/x-axis.js';
+import type { History, Wanted } from './history.js';
+import type { ListModel } from './list-model.js';
+import { parameterText } from './parameter-text.js';
 import { shownFor } from './selection.js';
 import { placesOf, soundRuns } from './tally.js';
-import { parameterText } from './parameter-text.js';
+import type { Branch, TreeNode } from './tree/branch-index.js';
 import { varyingKeys } from './varying-parameters.js';
 
 /** Maximum number of charts; a large terminal fits this many. */
@@ -293,4 +295,47 @@ function settingsAmong(runs: readonly RunSummary[]): (run: RunSummary) => string
 function evenly<T>(items: readonly T[], most: number): T[] {
   if (items.length <= most) return [...items];
   return Array.from({ length: most }, (_, index) => items[Math.floor((index * items.length) / most)]!);
+}
+
+/** Number of runs whose curves decide which metrics are alike and which are counters. */
+const mostRuns = 3;
+
+/** The readers of a selection. `of`: identifies the selection. */
+type Written = { readonly history: History; readonly of: string; readonly readers: readonly MetricReader[] };
+
+/** Cached because it reads every metric: recomputed only when the points have doubled, which also keeps charts in place. */
+const known = new Memo<History, WallMetrics>(8);
+
+/** The metrics of a selection in the order of the wall, and which of them are alike. */
+export function wallMetrics({ history, of, readers }: Written, choice: MetricsToShow): WallMetrics {
+  const keys = [...new Set(readers.flatMap((reader) => reader.keys()))];
+  const few = spread(readers);
+  const points = few.map((reader) => Math.max(0, ...keys.slice(0, 3).map((key) => reader.series(key).y.length)));
+  const question = JSON.stringify([of, readers.length, points.map((count) => Math.ceil(Math.log2(count + 1))), keys]);
+  return known.value(history, question, () => {
+    const counting = new Set(
+      keys.filter((key) => few.some((reader) => isCountingOne(key, choice, (one) => reader.series(one).y))),
+    );
+    const metrics = wallOrder(keys, choice, counting);
+    const isLast = (metric: string): boolean => isCounter(metric, choice, counting);
+    return { metrics, firstOf: alikeMetrics(metrics, (metric) => few.map((reader) => reader.series(metric)), isLast) };
+  });
+}
+
+/** The first, the middle and the last reader. */
+function spread(readers: readonly MetricReader[]): MetricReader[] {
+  const last = readers.length - 1;
+  return [...new Set([0, Math.floor(last / 2), last])].slice(0, mostRuns).flatMap((index) => readers[index] ?? []);
+}
+
+/**
+ * Orders metrics so that those with one prefix (`train/…`) stand together, prefixes in the order of their best metric, results
+ * first within each. Counters, times and settings come last. The x axis is left out.
+ */
+export function wallOrder(keys: Iterable<string>, choice: MetricsToShow, counting?: ReadonlySet<string>): string[] {
+  const inOrder = inMetricOrder(keys, choice, counting).filter((key) => key !== choice.x);
+  const byPrefix = (some: readonly string[]): string[] =>
+    [...groupBy(some, (key) => key.slice(0, Math.max(0, key.indexOf('/')))).values()].flat();
+  const isLast = (key: string): boolean => isCounter(key, choice, counting);
+  return [...byPrefix(inOrder.filter((key) => !isLast(key))), ...byPrefix(inOrder.filter(isLast))];
 }

@@ -2,7 +2,7 @@ import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writ
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { deletedWords } from '../../../src/cli/clean/clean-lines.js';
+import { deletedWords } from '../../../src/cli/verbs/clean.js';
 import { type CleanWish, isNothing, planOf } from '../../../src/cli/clean/clean-plan.js';
 import { aRun } from '../../tui/simulated-fleet.js';
 import { removeFolder } from '../../remove-folder.js';

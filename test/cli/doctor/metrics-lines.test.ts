@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { metricsLines } from '../../../src/cli/doctor/metrics-lines.js';
+import { metricsLines } from '../../../src/cli/verbs/doctor.js';
 import { runDirectory } from '../../../src/cli/sweep-directory.js';
 import { describeSources, pythonLine } from '../../../src/metrics/describe-sources.js';
 import { openMetrics } from '../../../src/metrics/run-metrics.js';

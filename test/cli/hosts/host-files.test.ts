@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FileAnswerer } from '../../../src/cli/hosts/file-answers.js';
+import { FileAnswerer } from '../../../src/cli/hosts/relay.js';
 import { type FileAnswers, FileQuestion } from '../../../src/cli/hosts/file-questions.js';
 import { type Ask, HostFiles } from '../../../src/cli/hosts/host-files.js';
 import { LogFile } from '../../../src/logs/log-file.js';

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { tried } from '../../../src/cli/init/trial.js';
+import { tried } from '../../../src/cli/verbs/init.js';
 import { removeFolder } from '../../remove-folder.js';
 
 const before = process.env['TMPDIR'];

@@ -4,8 +4,7 @@ import { appendFileSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { LogFile, PIECE, startOfLastLines } from '../../../src/cli/logs/log-follower.js';
-import { LogPrinter, type LogOptions } from '../../../src/cli/logs/log-printer.js';
+import { LogFile, type LogOptions, LogPrinter, PIECE, startOfLastLines } from '../../../src/cli/logs/log-printer.js';
 import type { Painted } from '../../../src/cli/terminal.js';
 import { removeFolder } from '../../remove-folder.js';
 

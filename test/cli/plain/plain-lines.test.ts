@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TimeRange } from '../../../src/analysis/forecast/time-range.js';
-import { beginPlain, plainEnd, plainLines, type PlainState } from '../../../src/cli/plain/plain-lines.js';
+import { beginPlain, plainEnd, plainLines, type PlainState } from '../../../src/cli/watch.js';
 import type { WatchedRun } from '../../../src/cli/plain/watched-run.js';
 import { durationWords, timeStamp } from '../../../src/text/duration.js';
 

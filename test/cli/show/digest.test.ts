@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DIGEST_BYTES, digestJson, digestOf } from '../../../src/cli/show/digest.js';
+import { DIGEST_BYTES, digestJson, digestOf } from '../../../src/cli/verbs/status.js';
 import type { RunSummary } from '../../../src/client/fleet.js';
 import { runFiles } from '../../../src/contract/files.js';
 import { aRun, aSweep, SimulatedFleet } from '../../tui/simulated-fleet.js';

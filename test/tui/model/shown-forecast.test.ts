@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { forecastOf, forecastSetting } from '../../../src/analysis/forecast/forecast.js';
-import { ShownForecast } from '../../../src/tui/model/shown-forecast.js';
+import { ShownForecast } from '../../../src/tui/model/list-model.js';
 import { aRun, aSweep, SimulatedFleet } from '../simulated-fleet.js';
 
 const now = 10_000_000;

@@ -1,13 +1,30 @@
 import { Box } from 'ink';
+import { bestOnes } from '../../../analysis/best-first.js';
 import { cleanText } from '../../../text/display-text.js';
+import { textWidth } from '../../../text/display-width.js';
+import { narrowNumber } from '../../../text/numbers.js';
 import { useModel, useScreen, useScreenData } from '../../model/use-model.js';
-import { type Line, span } from '../../surface/span.js';
+import { fit, type Line, lineWidth, onBackground, span } from '../../surface/span.js';
 import { ChartGrid, leastChart } from '../../widgets/chart/chart-view.js';
+import { scrollTo } from '../../widgets/scroll.js';
 import { Section } from '../../widgets/section.js';
-import { Rows } from '../../widgets/text.js';
+import { shortKey } from '../../widgets/short-key.js';
+import { type Column, Table } from '../../widgets/table.js';
+import { Row, Rows } from '../../widgets/text.js';
 import type { ScreenProps } from '../screen.js';
-import { ColumnsTable, RowsTable } from './compare-tables.js';
-import { type Comparison, isInRows, summaryWords, tableRows } from './comparison.js';
+import { bestCell, deltaCell, metricName, sampleCell } from './compare-cells.js';
+import { valuesText, withoutCommon } from './compare-parameters.js';
+import { deltaOf, rankedSamples } from './compare-value.js';
+import {
+  bodyRows,
+  type ComparedMetric,
+  type ComparedSubject,
+  type Comparison,
+  headRows,
+  isInRows,
+  summaryWords,
+  tableRows,
+} from './comparison.js';
 import { HeatmapGrid } from './heatmap-grid.js';
 
 /** The marked runs or groups beside each other: a table, their curves, or heatmaps. */
@@ -85,4 +102,207 @@ function headingWords(comparison: Comparison, isTable: boolean): Line {
     span(summaryWords(comparison), 'accent'),
     span(` · ${pinned}`, 'faint'),
   ];
+}
+
+/** `height`: rows of the table with its heading. */
+type Props = { readonly comparison: Comparison; readonly width: number; readonly height: number };
+
+/** Something that is compared, with a cell for each visible subject. */
+type Compared = { readonly name: Line; readonly cells: readonly Line[] };
+/** The columns of the visible subjects, and their widths. */
+type Frame = { name: number; cell: number; from: number; count: number };
+
+const least = 16;
+const widest = 26;
+const gap = 2;
+
+/** A column for each subject: below its name the parameters that differ and the metrics, which scroll. */
+function ColumnsTable({ comparison, width, height }: Props) {
+  const { at, top } = useScreen('compare');
+  const frame = frameOf(comparison, at, width);
+  const columns: Column<Compared>[] = [
+    { width: frame.name, gap: 0, cell: ({ name }) => name },
+    ...Array.from({ length: frame.count }, (_, index): Column<Compared> => {
+      return { width: frame.cell, isRight: true, cell: ({ cells }) => cells[index]! };
+    }),
+  ];
+  const table = { columns, width, heading: null };
+  const settings = parameterItems(comparison, frame);
+  const room = Math.max(1, height - headRows);
+  const rows = bodyRows(comparison);
+  // What does not fit leaves a row for the number of hidden lines.
+  const page = rows <= room ? rows : Math.max(1, room - 1);
+  const first = Math.max(0, Math.min(top, rows - page));
+  const below = rows - first - page;
+  return (
+    <>
+      <Table {...table} items={headingItems(comparison, frame, at)} />
+      <Box height={page} flexDirection="column" overflow="hidden" flexShrink={0}>
+        <Box flexDirection="column" flexShrink={0} marginTop={-first}>
+          {settings.length === 0 ? (
+            <Row line={[span('   no parameter differs', 'dim')]} />
+          ) : (
+            <Section title="parameters that differ" width={width}>
+              <Table {...table} items={settings} />
+            </Section>
+          )}
+          <Row line={[]} />
+          <Section title="metrics" right={[span(summaryWords(comparison), 'accent')]} width={width}>
+            <Table {...table} items={comparison.metrics.flatMap((metric) => metricItems(metric, comparison, frame))} />
+          </Section>
+        </Box>
+      </Box>
+      {below > 0 && <Row line={[span(` ${below} more lines ↓`, 'accent')]} />}
+      {below <= 0 && first > 0 && <Row line={[span(' the end', 'faint')]} />}
+    </>
+  );
+}
+
+function frameOf({ subjects, parameters, metrics }: Comparison, at: number, width: number): Frame {
+  const names = [...parameters, ...metrics].map(({ key }) => textWidth(cleanText(key)) + 5);
+  const name = Math.max(12, Math.min(Math.floor(width * 0.3), 34, Math.max(0, ...names)));
+  const wanted = Math.max(0, ...subjects.map(({ label }) => textWidth(cleanText(label))));
+  const fair = Math.floor((width - name) / Math.max(1, subjects.length)) - gap;
+  const cell = Math.max(least, Math.min(widest, Math.max(wanted, Math.min(fair, 20))));
+  const count = Math.max(1, Math.min(subjects.length, Math.floor((width - name) / (cell + gap))));
+  const from = Math.max(0, Math.min(at - count + 1, subjects.length - count));
+  return { name, cell, from, count };
+}
+
+/** The names of the subjects, and below them their numbers of runs. */
+function headingItems({ subjects, baseline }: Comparison, frame: Frame, at: number): Compared[] {
+  const names = withoutCommon(
+    shown(subjects, frame).map(({ label }) => cleanText(label)),
+    frame.cell,
+  );
+  const labels = names.map((name, index): Line => {
+    // The whole column is marked, not only the name.
+    const cell = [span(fit('', frame.cell - textWidth(name))), span(name, 'strong')];
+    return frame.from + index === at ? onBackground(cell, 'selected') : cell;
+  });
+  const counts = shown(subjects, frame).map(({ runs }, index): Line => {
+    const pinned = frame.from + index === baseline ? [span('baseline · ', 'accent')] : [];
+    return [...pinned, span(runs.length === 1 ? '1 run' : `${runs.length} runs`, 'faint')];
+  });
+  const more = moreWords(frame.from, subjects.length - frame.from - frame.count, ' ');
+  return [
+    { name: more, cells: labels },
+    { name: [], cells: counts },
+  ];
+}
+
+/** `← 2  3 → more`: what is hidden on either side; empty if nothing is. */
+function moreWords(before: number, after: number, indent: string): Line {
+  const words = [before > 0 ? `← ${before}` : '', after > 0 ? `${after} →` : ''].filter((part) => part !== '');
+  return words.length === 0 ? [] : [span(`${indent}${words.join('  ')} more`, 'accent')];
+}
+
+function parameterItems({ parameters }: Comparison, frame: Frame): Compared[] {
+  return parameters.map(({ key, cells }) => {
+    const words = withoutCommon(
+      shown(cells, frame).map((values) => valuesText(values, frame.cell)),
+      frame.cell,
+    );
+    return {
+      name: [span(` ${fit(cleanText(key), frame.name - 2)}`, 'dim')],
+      cells: words.map((text) => [span(text, text === '–' ? 'faint' : 'plain')]),
+    };
+  });
+}
+
+/** The values, and below them their distances from the baseline. */
+function metricItems(metric: ComparedMetric, { subjects, baseline }: Comparison, frame: Frame): Compared[] {
+  const { values, deltas } = cellsOf(metric, subjects, baseline);
+  const name: Line = [span(` ${metricName(metric, frame.name - 2)}`, 'plain')];
+  const first = { name, cells: shown(values, frame) };
+  if (deltas === null) return [first];
+  return [first, { name: [span('   to the baseline', 'faint')], cells: shown(deltas, frame) }];
+}
+
+/** A metric of every subject, the best marked; `deltas`: the distances from the baseline; null: there is none. */
+function cellsOf(
+  { cells, direction, unread, behind }: ComparedMetric,
+  subjects: readonly ComparedSubject[],
+  baseline: number | null,
+): { values: Line[]; deltas: Line[] | null } {
+  const best = bestOnes(rankedSamples(cells), direction, narrowNumber);
+  const values = cells.map((sample, index) => {
+    const cell = sampleCell(sample, subjects[index]!.runs.length, { unread: unread[index]!, behind: behind[index]! });
+    return best.has(index) ? bestCell(cell) : cell;
+  });
+  if (baseline === null) return { values, deltas: null };
+  const base = cells[baseline] ?? null;
+  const deltas = cells.map((sample, index) => (index === baseline ? [] : deltaCell(deltaOf(sample, base, direction))));
+  return { values, deltas };
+}
+
+function shown<T>(items: readonly T[], { from, count }: Frame): readonly T[] {
+  return items.slice(from, from + count);
+}
+
+const longestName = 36;
+const widestCell = 24;
+
+/** One row per subject; only the visible ones are drawn. */
+function RowsTable({ comparison, width, height }: Props) {
+  const { at, left } = useScreen('compare');
+  const { subjects, baseline } = comparison;
+  const room = Math.max(1, height - 1);
+  const top = scrollTo(at, Math.max(0, at - (room >> 1)), room, subjects.length);
+  const visible = subjects.slice(top, top + room).map((_, index) => top + index);
+  const names = visible.map((index) => textWidth(cleanText(subjects[index]!.label)));
+  const name = Math.min(Math.max(0, ...names), longestName, Math.floor(width * 0.4)) + 3;
+  const all = subjectColumns(comparison);
+  const fitting = fittingColumns(all.slice(left), visible, width - name);
+  const labels: Column<ComparedSubject> = {
+    ...{ title: moreWords(left, all.length - left - fitting.length, '   '), width: name, gap: 0 },
+    cell: ({ label }, index) => [
+      span(index === baseline ? ' ▸ ' : '   ', 'accent'),
+      span(cleanText(label), index === baseline ? 'strong' : 'plain'),
+    ],
+  };
+  return <Table columns={[labels, ...fitting]} items={subjects} {...{ width, height, at, top }} />;
+}
+
+function subjectColumns({ subjects, parameters, metrics, baseline }: Comparison): Column<ComparedSubject>[] {
+  const ofCells = (title: string, cells: readonly Line[]): Column<ComparedSubject> => ({
+    title,
+    cell: (_, index) => cells[index]!,
+  });
+  const settings = parameters.map(({ key, cells }) => {
+    const texts = withoutCommon(
+      cells.map((values) => valuesText(values, 14)),
+      widestCell,
+    );
+    return ofCells(
+      cleanText(key),
+      texts.map((text) => [span(text)]),
+    );
+  });
+  const values = metrics.flatMap((metric) => {
+    const { values: own, deltas } = cellsOf(metric, subjects, baseline);
+    const title = metricName({ key: shortKey(metric.key), direction: metric.direction }, widestCell);
+    return [ofCells(title, own), ...(deltas === null ? [] : [ofCells('to baseline', deltas)])];
+  });
+  const counts = subjects.map(({ runs }): Line => [span(String(runs.length), 'dim')]);
+  const hasGroups = subjects.some(({ runs }) => runs.length > 1);
+  return [...(hasGroups ? [ofCells('runs', counts)] : []), ...settings, ...values];
+}
+
+/** As many columns as fit, each as wide as its visible cells; always at least one. */
+function fittingColumns(
+  columns: readonly Column<ComparedSubject>[],
+  visible: readonly number[],
+  room: number,
+): Column<ComparedSubject>[] {
+  const fitted: Column<ComparedSubject>[] = [];
+  let used = 0;
+  for (const column of columns) {
+    const cells = visible.map((index) => lineWidth(column.cell(undefined!, index)));
+    const width = Math.min(Math.max(6, textWidth(column.title as string), ...cells), widestCell);
+    used += gap + width;
+    if (fitted.length > 0 && used > room) break;
+    fitted.push({ ...column, width, isRight: true });
+  }
+  return fitted;
 }

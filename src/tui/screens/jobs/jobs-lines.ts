@@ -1,10 +1,116 @@
-import { selectedNode, type WindowModel } from '../../model/window-model.js';
+import { hasEnded } from '../../../base/run-words.js';
+import { cleanText } from '../../../text/display-text.js';
+import { shellQuote } from '../../../text/shell-words.js';
+import { wrapWithin } from '../../../text/wrap.js';
+import { groupKeyOfVerb, keyOfVerb } from '../../keys/run-verb-handler.js';
+import { filledCharts } from '../../model/detail.js';
+import { isUnstarted } from '../../model/run-reason.js';
+import type { TreeNode } from '../../model/tree/branch-index.js';
+import { selectedNode, selectedRuns, type WindowModel } from '../../model/window-model.js';
 import { fitLine, type Line, span } from '../../surface/span.js';
 import type { Size } from '../../surface/surface.js';
 import { chartSection } from '../../widgets/chart/chart-section.js';
+import { detailHeading } from '../../widgets/detail-heading.js';
+import { hintLine, type KeyHint } from '../../widgets/key-hints.js';
+import { logSection } from '../../widgets/log/log-pane.js';
+import { parameterLines } from '../../widgets/parameters.js';
+import { sectionRule } from '../../widgets/rule-line.js';
+import { failureDetail } from '../../widgets/run-list/failure-row.js';
 import { listPane, listRows } from '../../widgets/run-list/list-pane.js';
-import { detailPane, headingOf, unstartedDetail } from './detail-pane.js';
+import { sideBySide, tileGap, tileWidth } from '../../widgets/side-by-side.js';
 import { jobsLayout } from './layout.js';
+
+/** Minimum rows that leave room for the end of the log below the curve. */
+const roomForLog = 14;
+
+/** Rows of a chart without values. */
+const leastChart = 3;
+
+/**
+ * Whether a node has a log and no metrics. False for a live run that reports where it looked for metrics, since its log would move
+ * when they come.
+ */
+function hasOnlyLog({ detail }: WindowModel, node: TreeNode): boolean {
+  const mayCome = node.kind === 'run' && !hasEnded(node.run.state) && Boolean(detail.report);
+  return detail.isLoaded && !mayCome && detail.log.length > 0 && filledCharts(detail) === 0;
+}
+
+/** Heading of the selection; for a kind of failure, with its associated parameters. */
+function headingOf(node: TreeNode, model: WindowModel, width: number): Line[] {
+  const { now, tally } = model;
+  if (node.kind === 'run' || !node.isFailure) return detailHeading(node, width, now);
+  return failureDetail(node, model.causeOf(node), { width, now, total: tally.total });
+}
+
+/**
+ * For runs that have not begun, and so have neither curve nor log: the reason for waiting, the key that releases them, and their
+ * parameters. Null: the node has begun.
+ */
+function unstartedDetail(node: TreeNode, model: WindowModel, width: number, height: number): Line[] | null {
+  const runs = selectedRuns(node);
+  if (node.kind === 'run' ? !isUnstarted(node.run) : node.kind !== 'waiting') return null;
+  const key = keyOfVerb('release', model.ui.keys)!;
+  const hint: KeyHint =
+    node.kind === 'run' ? [key, 'releases it'] : [groupKeyOfVerb('release', model.ui.keys)!, 'releases them'];
+  const command = node.kind === 'run' ? wrapWithin(shellQuote(node.run.argv.map(cleanText)), width, height) : [];
+  return [
+    ...headingOf(node, model, width),
+    ...(runs[0]!.state === 'held' ? [hintLine([hint])] : []),
+    sectionRule('parameters', [], width),
+    ...parameterLines(runs, model.varying, width, height),
+    ...(command.length === 0 ? [] : [sectionRule('command', [], width)]),
+    ...command.map((text): Line => [span(text)]),
+  ].slice(0, height);
+}
+
+/** Least columns of a pane with several charts, and least rows of each of these. */
+const several = { width: 60, height: 13 };
+
+/**
+ * As many charts as there is room for, the chosen metric first; below each other before beside each other. Exactly `height` lines, or
+ * none.
+ */
+function chartGrid({ detail }: WindowModel, width: number, height: number): Line[] {
+  const mostRows = width < several.width ? 1 : Math.max(1, Math.floor(height / several.height));
+  const mostColumns = Math.max(1, Math.floor((width + tileGap) / (several.width + tileGap)));
+  const filled = detail.charts.slice(1).filter(({ curves }) => curves.some(({ series }) => series.y.length > 0));
+  const shown = [...detail.charts.slice(0, 1), ...filled].slice(0, mostRows * mostColumns);
+  const columns = Math.ceil(shown.length / mostRows);
+  const rows = Math.ceil(shown.length / columns);
+  return Array.from({ length: rows }, (_, row): Line[] => {
+    const tiles = shown.slice(row * columns, (row + 1) * columns);
+    const size = {
+      width: tileWidth(width, tiles.length),
+      height: Math.floor(((row + 1) * height) / rows) - Math.floor((row * height) / rows),
+    };
+    return sideBySide(
+      tiles.map((data) => chartSection(data, detail, size)),
+      size,
+    );
+  }).flat();
+}
+
+/** The selection: heading, curves, parameters, end of the log. */
+export function detailPane(model: WindowModel, width: number, height: number): Line[] {
+  const node = selectedNode(model);
+  if (node === undefined) return [];
+  const unstarted = unstartedDetail(node, model, width, height);
+  if (unstarted !== null) return unstarted.map((line) => fitLine(line, width));
+  const heading = headingOf(node, model, width);
+  const parameters = parameterLines(selectedRuns(node), model.varying, width, Math.max(1, Math.floor(height / 7)));
+  const rest = height - heading.length - parameters.length - 1;
+  // A log without any metric takes the room of the chart.
+  const chartHeight = hasOnlyLog(model, node) ? leastChart : rest - Math.floor(rest * 0.42);
+  const logHeight = node.kind === 'run' && rest >= roomForLog ? rest - chartHeight : 0;
+  const lines = [
+    ...heading,
+    ...chartGrid(model, width, rest - logHeight),
+    sectionRule('parameters', [], width),
+    ...parameters,
+    ...(logHeight === 0 ? [] : logSection(model.detail.log, { offset: 0, wraps: false }, width, logHeight)),
+  ];
+  return lines.slice(0, height).map((line) => fitLine(line, width));
+}
 
 type DrawLines = (model: WindowModel, size: Size) => readonly Line[];
 

@@ -1,20 +1,21 @@
-import type { MetricsReport } from '../../../metrics/describe-sources.js';
-import { reportLines } from '../../../metrics/report-lines.js';
+import { Box } from 'ink';
+import type { ReactNode } from 'react';
 import { tagsText } from '../../../base/annotation.js';
 import { allParametersOf, anyParameterOf, isMapValue } from '../../../base/scalar.js';
-import { slotText } from '../../../protocol/run-summary.js';
 import { type DiskUsage, totalUsage, usageKinds } from '../../../files/disk/disk-usage.js';
+import type { MetricsReport } from '../../../metrics/describe-sources.js';
+import { reportLines } from '../../../metrics/report-lines.js';
+import { slotText } from '../../../protocol/run-summary.js';
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
-import type { RunDetails, RunSummary } from '../../state/port.js';
 import { memoryText, sizeText } from '../../../text/numbers.js';
 import { shellQuote } from '../../../text/shell-words.js';
-import { isUnstarted } from '../../model/run-reason.js';
-import { metricsReport } from '../../widgets/metrics-report.js';
-import { fit, fitLine, type Line, span, type Tone } from '../../surface/span.js';
-import { KeyValue } from '../../widgets/key-value.js';
-import { Row, Rows } from '../../widgets/text.js';
 import { wrapWithin } from '../../../text/wrap.js';
+import { isUnstarted } from '../../model/run-reason.js';
+import type { RunDetails, RunSummary } from '../../state/port.js';
+import { fit, fitLine, type Line, span, type Tone } from '../../surface/span.js';
+import { metricsReport } from '../../widgets/metrics-report.js';
+import { Row, Rows, Text } from '../../widgets/text.js';
 
 /** Inputs of the config pane. `details`: undefined until it has been read, null if there is none. */
 type ShownConfig = {
@@ -173,4 +174,26 @@ const nameWidth = 11;
 
 function factLines({ text, tone = 'plain' }: Fact, width: number): Line[] {
   return wrapWithin(text, Math.max(8, width), mostCommandRows).map((piece): Line => [span(piece, tone)]);
+}
+
+type Props = {
+  readonly name: string;
+  readonly tone?: Tone;
+  /** Columns of the names, with the space after the longest. */
+  readonly nameWidth: number;
+  readonly children: ReactNode;
+};
+
+/** A name, and beside it its value on any number of rows. */
+function KeyValue({ name, tone = 'dim', nameWidth, children }: Props) {
+  return (
+    <Box flexShrink={0}>
+      <Box width={nameWidth} flexShrink={0}>
+        <Text tone={tone}>{name}</Text>
+      </Box>
+      <Box flexDirection="column" flexGrow={1}>
+        {children}
+      </Box>
+    </Box>
+  );
 }

@@ -1,10 +1,13 @@
 import { Box } from 'ink';
-import { useCallback, useRef } from 'react';
+import { type ReactNode, useCallback, useRef } from 'react';
+import { lazy } from '../../../base/lazy.js';
 import { hasEnded } from '../../../base/run-words.js';
+import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
 import { fitDistinct } from '../../../text/distinct-names.js';
 import { shortDuration } from '../../../text/duration.js';
 import { narrowNumber } from '../../../text/numbers.js';
+import { wrapWithin } from '../../../text/wrap.js';
 import { stateLook } from '../../model/state-look.js';
 import { elapsed } from '../../model/tally.js';
 import { labelsOf } from '../../model/tree/branch-facts.js';
@@ -13,6 +16,7 @@ import {
   type DrawModel,
   ModelCanvas,
   useCurves,
+  useExtent,
   useModel,
   useModelSource,
   useReported,
@@ -21,20 +25,18 @@ import {
   useSelection,
 } from '../../model/use-model.js';
 import { selectedNode } from '../../model/window-model.js';
-import type { RunSummary } from '../../state/port.js';
+import type { RunDetails, RunSummary } from '../../state/port.js';
 import { Pointable } from '../../surface/canvas.js';
-import { type Line, span } from '../../surface/span.js';
+import { type Line, span, type Tone } from '../../surface/span.js';
 import type { OnDrag, Place, Size } from '../../surface/surface.js';
 import { chartWall } from '../../widgets/chart/chart-wall.js';
 import { logPane } from '../../widgets/log/log-pane.js';
 import { inFocus } from '../../widgets/rule-line.js';
-import { ScrollPane, TextPane } from '../../widgets/scroll-pane.js';
 import { Section } from '../../widgets/section.js';
 import { shortKey } from '../../widgets/short-key.js';
-import { type Column, Table } from '../../widgets/table.js';
+import { type Column, Table, tableWidth } from '../../widgets/table.js';
 import { Row, Rows } from '../../widgets/text.js';
 import type { ScreenProps } from '../screen.js';
-import { Attempts } from './attempts-pane.js';
 import { Config } from './config-pane.js';
 import {
   openBoundary,
@@ -197,3 +199,141 @@ function useBoundary({ width, height }: Size): OnDrag {
     [source, width, height],
   );
 }
+
+/** `top`: the first visible row. `isFocused`: whether keys scroll it. */
+type FrameProps = Size & { readonly title: string; readonly top: number; readonly isFocused: boolean };
+
+/** A section whose contents may be longer than its room. Its heading says how many rows are below. */
+function ScrollPane({ title, top, width, height, isFocused, children }: FrameProps & { children: ReactNode }) {
+  const page = height - 1;
+  const { box, length } = useExtent(page, isFocused);
+  return (
+    <Section title={title} right={belowWords(length - top - page)} {...{ width, isFocused }}>
+      <Box height={page} flexDirection="column" overflow="hidden">
+        <Box ref={box} width={width} flexDirection="column" flexShrink={0} marginTop={-top}>
+          {children}
+        </Box>
+      </Box>
+    </Section>
+  );
+}
+
+/** The same for a long text, of which only the visible lines are rendered. */
+function TextPane({ title, lines, top, width, height, isFocused }: FrameProps & { lines: readonly Line[] }) {
+  const page = height - 1;
+  useReported(isFocused ? { length: lines.length, page } : null);
+  return (
+    <Section title={title} right={belowWords(lines.length - top - page)} {...{ width, isFocused }}>
+      <Box height={page} flexDirection="column" overflow="hidden">
+        <Rows lines={lines.slice(top, top + page)} />
+      </Box>
+    </Section>
+  );
+}
+
+function belowWords(below: number): Line {
+  return below > 0 ? [span(`${below} below`, 'faint')] : [];
+}
+
+type Attempt = RunDetails['record']['attempts'][number];
+
+/** Inputs of the attempts pane. `now`: Unix ms. */
+type ShownAttempts = {
+  readonly run: RunSummary;
+  readonly details: RunDetails | null | undefined;
+  readonly now: number;
+};
+
+const mostRows = 3;
+
+/** A row of the table: an attempt with the first row of its ending, or a further row of that. */
+type Item = { readonly attempt: Attempt | null; readonly ending: string; readonly tone: Tone };
+
+/** The attempts of a run in order: start, duration, place, and how each ended. */
+export function Attempts({ run, details, now, width }: ShownAttempts & { readonly width: number }) {
+  const attempts = details?.record.attempts ?? [];
+  if (details === undefined) return <Row line={[span('reading…', 'faint')]} />;
+  if (attempts.length === 0) return <Row line={[span(withoutAttempts(run), 'faint')]} />;
+  const column = (title: string, width: number, text: (attempt: Attempt) => string, tone: Tone): Column<Item> => ({
+    ...{ title, width, gap: 0 },
+    cell: ({ attempt }) => (attempt === null ? [] : [span(text(attempt), tone)]),
+  });
+  const timeText = ({ startedAt, endedAt }: Attempt) => shortDuration((endedAt ?? now) - startedAt);
+  const columns: Column<Item>[] = [
+    column('#', 4, ({ number }) => String(number), 'strong'),
+    column('started', 21, ({ startedAt }) => clock().format(startedAt), 'plain'),
+    { ...column('time', 8, timeText, 'value'), isRight: true },
+    {
+      ...column(
+        'slot',
+        Math.max(6, ...attempts.map(({ slot }) => slot.length + 2)),
+        ({ slot }) => cleanText(slot),
+        'dim',
+      ),
+      gap: 2,
+    },
+    { title: 'ended', gap: 0, cell: ({ ending, tone }) => [span(ending, tone)] },
+  ];
+  const room = Math.max(12, width - tableWidth(columns));
+  const items = attempts.flatMap((attempt, index): Item[] => {
+    const { text, tone } = endingOf(run, attempts, index);
+    return wrapWithin(text, room, mostRows).map((ending, row) => ({
+      attempt: row === 0 ? attempt : null,
+      ending,
+      tone,
+    }));
+  });
+  return <Table columns={columns} items={items} width={width} />;
+}
+
+function withoutAttempts({ startedAt }: RunSummary): string {
+  return startedAt === null ? 'It has not been started yet.' : 'Another program started it, and keeps no attempts.';
+}
+
+/** How an attempt ended, and the code it ran if that is new. */
+function endingOf(run: RunSummary, attempts: readonly Attempt[], index: number): Ending {
+  const attempt = attempts[index]!;
+  const isAlive = attempt.outcome === null && index === attempts.length - 1;
+  const ending = isAlive ? { text: run.state, tone: stateLook[run.state].tone } : endingWords(attempt.outcome);
+  const code = codeChange(attempt, attempts[index - 1]);
+  return code === null ? ending : { ...ending, text: `${ending.text} · ${code}` };
+}
+
+type Ending = { readonly text: string; readonly tone: Tone };
+
+/** Class, code or signal, and reason. */
+function endingWords(outcome: Attempt['outcome']): Ending {
+  if (outcome === null) return { text: 'not known', tone: 'dim' };
+  switch (outcome.kind) {
+    case 'done':
+      return {
+        text: joined('done', outcome.rule === undefined ? undefined : `stopped when ${outcome.rule}`),
+        tone: 'good',
+      };
+    case 'failed':
+      return { text: joined(`failed, exit ${outcome.code}`, outcome.line), tone: 'bad' };
+    case 'signal':
+      return { text: joined(`ended by ${outcome.signal}`, outcome.line), tone: 'bad' };
+    case 'oom':
+      return { text: joined('out of memory', outcome.line), tone: 'bad' };
+    case 'timeout':
+      return { text: `timeout after ${shortDuration(outcome.seconds * 1000)}`, tone: 'bad' };
+    case 'killed':
+      return { text: 'killed by a user', tone: 'warn' };
+    case 'lost':
+      return { text: joined('lost', outcome.reason), tone: 'bad' };
+  }
+}
+
+function joined(words: string, reason: string | undefined): string {
+  return reason === undefined || reason === '' ? words : `${words} · ${cleanText(reason)}`;
+}
+
+/** The code that an attempt ran, if it differs from that of the previous one. */
+function codeChange({ commit }: Attempt, previous: Attempt | undefined): string | null {
+  if (commit === undefined || previous?.commit === undefined || previous.commit === commit) return null;
+  return `commit ${cleanText(commit.slice(0, 9))}`;
+}
+
+/** `2026-01-05 12:00:31` in the time zone of the terminal, which is the Swedish format. */
+const clock = lazy(() => new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' }));

@@ -1,9 +1,132 @@
-import type { PlotImage } from '../span.js';
+import { crc32, deflateSync } from 'node:zlib';
+import type { PlotImage, Tone } from '../span.js';
 import type { Theme } from '../theme.js';
-import { inkOf, isLightColour } from './ink.js';
-import { kittyPicture, kittyPlacement, kittyRemoval } from './kitty.js';
-import { cropOf, differenceOf, type PixelSize, type Raster, type Rgb } from './raster.js';
+import { indexed, partsOf } from './indexed.js';
+import { cropOf, differenceOf, type PixelSize, type Raster, type Rgb, wordsOf } from './raster.js';
 import { sixelPicture } from './sixel.js';
+
+/** A picture in the terminal: its number, and the cells it fills from the cursor on. */
+type Placement = { readonly id: number; readonly columns: number; readonly rows: number };
+
+/** Maximum number of base64 characters in one sequence according to the protocol. */
+const mostInChunk = 4096;
+/** Options: below the text, so that letters stay readable; without moving the cursor; without answers. */
+const below = 'p=1,z=-1,C=1,q=2';
+
+/**
+ * The codes that show a picture from the cursor on, scaled to its cells, in kitty's graphics protocol
+ * (https://sw.kovidgoyal.net/kitty/graphics-protocol/). Replaces an earlier picture with the same number.
+ */
+export function kittyPicture(raster: Raster, { id, columns, rows }: Placement): string {
+  const data = pngOf(raster).toString('base64');
+  const head = `a=T,f=100,i=${id},c=${columns},r=${rows},${below}`;
+  const chunks = Math.max(1, Math.ceil(data.length / mostInChunk));
+  return Array.from({ length: chunks }, (_, index) => {
+    const more = index < chunks - 1 ? 1 : 0;
+    const control = index === 0 ? `${head},m=${more}` : `q=2,m=${more}`;
+    return command(control, data.slice(index * mostInChunk, (index + 1) * mostInChunk));
+  }).join('');
+}
+
+/** Shows a transmitted picture again, because some terminals remove it from cells that are written. */
+function kittyPlacement({ id, columns, rows }: Placement): string {
+  return command(`a=p,i=${id},c=${columns},r=${rows},${below}`);
+}
+
+/** Deletes a picture wherever it is shown. */
+function kittyRemoval(id: number): string {
+  return command(`a=d,d=I,i=${id},q=2`);
+}
+
+function command(control: string, data = ''): string {
+  return `\u001b_G${control}${data === '' ? '' : `;${data}`}\u001b\\`;
+}
+
+const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+/** Bits per pixel, palette as colour type, and the only methods of compression, filtering and interlacing. */
+const format = [8, 3, 0, 0, 0];
+
+/** A picture as PNG with a palette of at most 256 colours, a third of the size of compressed raw pixels. */
+function pngOf(raster: Raster): Buffer {
+  const { width, height } = raster;
+  const { places, palette } = indexed(wordsOf(raster), 256);
+  const colours = palette.map(partsOf);
+  const head = Buffer.alloc(8);
+  head.writeUInt32BE(width, 0);
+  head.writeUInt32BE(height, 4);
+  // Each row begins with filter type 0, since filters do not help for palette indexes.
+  const rows = Buffer.alloc((width + 1) * height);
+  for (let row = 0; row < height; row++)
+    rows.set(places.subarray(row * width, (row + 1) * width), row * (width + 1) + 1);
+  return Buffer.concat([
+    signature,
+    chunk('IHDR', Buffer.concat([head, Buffer.from(format)])),
+    chunk('PLTE', Buffer.from(colours.flatMap(([red, green, blue]) => [red, green, blue]))),
+    chunk('tRNS', Buffer.from(colours.map(([, , , opacity]) => opacity))),
+    chunk('IDAT', deflateSync(rows)),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
+}
+
+function chunk(type: string, data: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(data.length);
+  const check = Buffer.alloc(4);
+  check.writeUInt32BE(crc32(body));
+  return Buffer.concat([length, body, check]);
+}
+
+/** The sixteen colours of xterm. If a terminal uses others, lines in pictures differ slightly from their labels. */
+const sixteen: readonly Rgb[] = [
+  [0, 0, 0],
+  [205, 0, 0],
+  [0, 205, 0],
+  [205, 205, 0],
+  [0, 0, 238],
+  [205, 0, 205],
+  [0, 205, 205],
+  [229, 229, 229],
+  [127, 127, 127],
+  [255, 0, 0],
+  [0, 255, 0],
+  [255, 255, 0],
+  [92, 92, 255],
+  [255, 0, 255],
+  [0, 255, 255],
+  [255, 255, 255],
+];
+/** Brightness steps of the colour cube. */
+const steps = [0, 95, 135, 175, 215, 255];
+
+/**
+ * The colour of text with a tone. `isLight`: whether the terminal's background is light, for tones without a colour of their own.
+ */
+function inkOf(theme: Theme, tone: Tone, isLight: boolean): Rgb {
+  const codes = theme.sgr(tone, 'none');
+  const [, index] = /(?:^|;)38;5;(\d+)/.exec(codes) ?? [];
+  if (index !== undefined) return indexedColour(Number(index));
+  const [, bright, number] = /(?:^|;)([39])([0-7])(?:;|$)/.exec(codes) ?? [];
+  if (number !== undefined) return sixteen[Number(number) + (bright === '9' ? 8 : 0)]!;
+  if (codes === '2') return [128, 128, 128];
+  return isLight ? [40, 40, 40] : [220, 220, 220];
+}
+
+/** A colour of the table of 256. */
+function indexedColour(index: number): Rgb {
+  if (index < 16) return sixteen[index]!;
+  if (index >= 232) {
+    const grey = 8 + (index - 232) * 10;
+    return [grey, grey, grey];
+  }
+  const cube = index - 16;
+  return [steps[Math.floor(cube / 36)]!, steps[Math.floor(cube / 6) % 6]!, steps[cube % 6]!];
+}
+
+/** Whether dark text is readable on a colour. */
+function isLightColour([red, green, blue]: Rgb): boolean {
+  return red * 0.299 + green * 0.587 + blue * 0.114 > 128;
+}
 
 /** Columns and rows of cells; `right` and `bottom` are exclusive. */
 type Box = { readonly left: number; readonly top: number; readonly right: number; readonly bottom: number };

@@ -4,7 +4,7 @@ import { memoryReading } from '../../../../src/text/numbers.js';
 import type { WindowStore } from '../../../../src/tui/app/window-store.js';
 import type { GpuSummary } from '../../../../src/tui/state/port.js';
 import { gpuMemory } from '../../../../src/tui/screens/gpus/gpu-memory.js';
-import { gaugeSpark, memoryBar } from '../../../../src/tui/screens/gpus/gpu-table.js';
+import { gaugeSpark, memoryBar } from '../../../../src/tui/screens/gpus/gpu-screen.js';
 import { aWindow, screenText } from '../../frames.js';
 import { aRun, memorySweep, type SimulatedFleet } from '../../simulated-fleet.js';
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { seededRandom } from '../../../../src/analysis/parameters/seeded-random.js';
 import type { RunSummary } from '../../../../src/tui/state/port.js';
 import type { StudyQuestion } from '../../../../src/tui/screens/parameters/study.js';
-import { StudyReader } from '../../../../src/tui/screens/parameters/study-reader.js';
+import { StudyReader } from '../../../../src/tui/screens/parameters/parameters-reader.js';
 import { aRun } from '../../simulated-fleet.js';
 
 const random = seededRandom(2);

@@ -3,7 +3,7 @@ import { LogSearch, readLogPattern } from '../../../../src/logs/log-search.js';
 import type { KeyContext } from '../../../../src/tui/keys/key-context.js';
 import { press } from '../../../../src/tui/dialogs/key-stack.js';
 import { withFound } from '../../../../src/tui/screens/run/log-handler.js';
-import { LogWindow } from '../../../../src/tui/widgets/log/log-window.js';
+import { LogWindow } from '../../../../src/tui/widgets/log/log-viewer.js';
 import { initialUi, type UiState } from '../../../../src/tui/state/ui-state.js';
 import { logRoom } from '../../../../src/tui/widgets/log/log-pane.js';
 import { topOf } from '../../../../src/tui/widgets/log/log-scroll.js';

@@ -3,7 +3,7 @@ import { Box } from 'ink';
 import type { ReactNode } from 'react';
 import { describe, expect, it } from 'vitest';
 import type { RunDetails } from '../../../../src/tui/state/port.js';
-import { Attempts } from '../../../../src/tui/screens/run/attempts-pane.js';
+import { Attempts } from '../../../../src/tui/screens/run/run-screen.js';
 import type { MetricsReport } from '../../../../src/metrics/describe-sources.js';
 import { Config } from '../../../../src/tui/screens/run/config-pane.js';
 import {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { kittyPicture } from '../../../../src/tui/surface/graphics/kitty.js';
+import { kittyPicture } from '../../../../src/tui/surface/graphics/picture-layer.js';
 import { cropOf, differenceOf, type Raster } from '../../../../src/tui/surface/graphics/raster.js';
 import { sixelPicture } from '../../../../src/tui/surface/graphics/sixel.js';
 import { kittyPictures, sixelPictures } from './decode-pictures.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { wallMetrics, wallOrder } from '../../../../src/tui/model/wall-metrics.js';
+import { wallMetrics, wallOrder } from '../../../../src/tui/model/detail.js';
 import { initialChartChoice } from '../../../../src/tui/state/chart-choice.js';
 import { History } from '../../../../src/tui/model/history.js';
 import type { MetricReader, RunFilesPort } from '../../../../src/tui/state/port.js';

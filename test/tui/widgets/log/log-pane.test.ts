@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { initialLogChoice, type LogChoice, type LogPlace } from '../../../../src/tui/state/log-choice.js';
-import { LogWindow } from '../../../../src/tui/widgets/log/log-window.js';
+import { LogWindow } from '../../../../src/tui/widgets/log/log-viewer.js';
 import { logPane, logRoom } from '../../../../src/tui/widgets/log/log-pane.js';
 import { rowsOf, shownText } from '../../../../src/tui/widgets/log/log-rows.js';
 import { placeAfter, topOf, type LogPage } from '../../../../src/tui/widgets/log/log-scroll.js';
