@@ -5,6 +5,7 @@ import type { Fleet } from '../../../src/client/fleet.js';
 import { lockOf } from '../../../src/client/connection.js';
 import { LONGEST_LINE, MessageReader } from '../../../src/protocol/codec.js';
 import { type Plan, ServerMessage } from '../../../src/protocol/message.js';
+import { PROGRAM_VERSION } from '../../../src/protocol/older-version.js';
 import { readOnlyRefusal } from '../../../src/protocol/read-only.js';
 import { numbers } from '../../faults/fault-plan.js';
 import { run, Testbed, waitFor } from '../testbed.js';
@@ -108,7 +109,7 @@ describe('a client that is refused', () => {
 });
 
 describe('a client of a newer version', () => {
-  const older = 'the supervisor is an older version of memrl-tui (0.1.0) and does not know this request';
+  const older = `the supervisor is an older version of memrl-tui (${PROGRAM_VERSION}) and does not know this request`;
   const fix = '`memrl-tui restart` replaces it with this version; its runs continue.';
 
   it.each([
