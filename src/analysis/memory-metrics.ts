@@ -3,7 +3,7 @@ import { signalBits } from './memory-rules.js';
 import { memoryTask, type Settings, sizeOf } from './memory-task.js';
 import type { Curve } from './verdict.js';
 
-/** Keys under which bits known may be found, best first: by the answer alone, then by the source system's count. */
+/** Keys under which bits known may be found, best first: by the answer alone, then by memory-rl's count. */
 const bitsKeys = [
   'test/bits/answer_raw',
   'test/bits/answer_clamped',

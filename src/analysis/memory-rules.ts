@@ -8,7 +8,7 @@ export function bitLength(N: number): number {
   return N <= 1 ? 1 : Math.max(1, Math.ceil(Math.log2(N)));
 }
 
-/** Bits in a uniform secret below N. For N = 1 it is 1, the source system's convention, as it is a divisor. */
+/** Bits in a uniform secret below N. For N = 1 it is 1, memory-rl's convention, as it is a divisor. */
 export function signalBits(N: number): number {
   return N <= 1 ? 1 : Math.log2(N);
 }

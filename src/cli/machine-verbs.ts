@@ -26,7 +26,11 @@ export const machineVerbs: readonly Verb[] = [
     takes: '',
     heading: 'Machine',
     about: 'replace the supervisor with one of this version; the runs continue',
-    options: [runs, { flags: '--end', about: 'end it and start none: the next command that needs one does' }, json],
+    options: [
+      runs,
+      { flags: '--end', about: 'end the supervisor and start none: the next command that needs one starts it' },
+      json,
+    ],
     run: async (_words, given) => (await import('./verbs/restart.js')).restart(given),
   },
   {
@@ -39,7 +43,7 @@ export const machineVerbs: readonly Verb[] = [
       { flags: '--slurm', about: 'start a job of a moment, to see what a node of the cluster sees' },
       {
         flags: '--metrics <run>',
-        about: 'where the metrics of this run are found, and why; a run, sweep/run, or its directory',
+        about: 'where the metrics of this run are found, and why; named as run, sweep/run, or by its directory',
       },
     ],
     run: async (_words, given) => (await import('./verbs/doctor.js')).doctor(given),

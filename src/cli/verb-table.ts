@@ -52,7 +52,7 @@ const rows: readonly Verb[] = [
       {
         flags: '--sample <method>',
         about:
-          'draw --run-cap points of the lists instead of running all: random, lhs (each value equally often) or sobol; lists of seeds are run at every point',
+          'run only --run-cap points of the grid, drawn by this method: random, lhs (each value equally often) or sobol; every point is run with all seeds',
         read: oneOf('--sample', samplings),
         words: samplings,
       },

@@ -63,7 +63,7 @@ type CommandContext = {
   readonly columns: number;
 };
 
-/** Default parent directory of runs, the same as in the source system. */
+/** Default parent directory of runs, the same as in memory-rl. */
 const shared = () => join(tmpdir(), 'tinker-examples', 'memory_rl');
 
 const commands: Readonly<Record<string, Command>> = {

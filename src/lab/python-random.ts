@@ -20,7 +20,7 @@ export function numpyRandint(seed: number, bound: number): number {
   }
 }
 
-/** The methods of Python's `random.Random(seed)` that the source system uses. */
+/** The methods of Python's `random.Random(seed)` that memory-rl uses. */
 type PythonRandom = {
   /** Shuffles in place, as `random.Random.shuffle` of Python 3.2 and later does. */
   readonly shuffle: (items: unknown[]) => void;

@@ -30,7 +30,7 @@ describe('the answer of a sweep', () => {
     expect(best).toContain(
       'lr=0.1 is best: loss 50.2 over 3 runs, told apart from all others; next is lr=0.01 (50.7 over',
     );
-    expect(best).toContain('lr=1 is no candidate: its runs diverged, collapsed or ended without a number.');
+    expect(best).toContain('lr=1 is no candidate: its runs diverged, collapsed or ended with NaN.');
     const across = JSON.parse((await run('best', 'tasks', '--across', '--json')).out) as Told[];
     expect(across).toMatchObject([{ group: null, best: { median: 1.21, runs: { length: 3 } } }]);
     // Two of three rates have a finite loss: too few runs of a group, and enough of both.

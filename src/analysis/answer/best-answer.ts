@@ -32,7 +32,7 @@ export type AnsweredSetting = Omit<SettingResult, 'rows'> & { readonly text: str
 export type Answer = AnswerQuestion & {
   /** The best first. */
   readonly candidates: readonly AnsweredSetting[];
-  /** Settings of which most runs diverged, collapsed or ended without a number. */
+  /** Settings of which most runs diverged, collapsed or ended with NaN. */
   readonly broken: readonly AnsweredSetting[];
   /** Runs that are done, of all; those that have not ended; those that are done and have not written the metric. */
   readonly done: number;
@@ -106,7 +106,7 @@ export function answerSentences(answer: Answer): string[] {
       : [bestSentence(best, answer)]),
     ...when(
       broken.length > 0,
-      `${listed(broken.map(({ text }) => text))} ${broken.length === 1 ? 'is no candidate: its' : 'are no candidates: their'} runs diverged, collapsed or ended without a number.`,
+      `${listed(broken.map(({ text }) => text))} ${broken.length === 1 ? 'is no candidate: its' : 'are no candidates: their'} runs diverged, collapsed or ended with NaN.`,
     ),
     ...when(
       silent > 0,

@@ -29,7 +29,7 @@ const PlannedRun = z.object({
     .describe('what the launch does: starts it, continues it with a larger budget, starts it again, or nothing'),
   growth: z.string().nullable().describe('how its budget grows, in words; null: it does not'),
   settings: z.array(ChangedSetting).describe('settings that the file changes, of a run that has not ended'),
-  changedSince: z.array(z.string()).describe('keys of the file that have changed since it was done'),
+  changedSince: z.array(z.string()).describe('keys of the sweep file that have changed since the run was done'),
   resumeArgs: z.array(z.string()),
 });
 
@@ -73,7 +73,7 @@ export const Plan = z.object({
       z.object({
         name: z.string(),
         group: z.string(),
-        state: RunState.nullable().describe('null: it has not ended, or is unknown'),
+        state: RunState.nullable().describe('state of the run; null: it has not ended, or its state is unknown'),
       }),
     )
     .describe('runs of the sweep that the file does not contain; they stay'),

@@ -64,7 +64,7 @@ const Figure = z.object({
 /** A `study.json` as it was read. */
 const Study = z.object({
   file: z.string().describe('its path below the directory of the sweep'),
-  run: z.string().nullable().describe('null: it is of the sweep'),
+  run: z.string().nullable().describe('name of the run; null: the study is about the whole sweep'),
   title,
   notes: z.array(z.string()),
   tables: z.array(Table),
@@ -172,7 +172,9 @@ const MemoryRow = z.object({
       mutualBits: z.number(),
     })
     .nullable()
-    .describe('other learners; null: there is no file of references'),
+    .describe(
+      'episodes of learners without a network, from a file of `memrl ideal`; null: no such file has this setting',
+    ),
 });
 
 const Scaling = z.object({

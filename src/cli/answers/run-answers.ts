@@ -85,7 +85,7 @@ export const Event = z.object({
   sweep: z.string(),
   group: z.string().optional(),
   run: z.string().optional().describe('name of the run, or of the first of several; absent: it is about the sweep'),
-  runs: count.optional().describe('number of runs, where it is about several'),
+  runs: count.optional().describe('number of runs, where the event is about several'),
   attempt: count.optional(),
   slot: z.string().optional(),
   reason: z.string().optional().describe('why, in words'),

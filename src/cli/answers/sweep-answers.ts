@@ -5,7 +5,7 @@ const setting = {
   parameters: Parameters.describe('the parameters that vary in its group'),
   median: z.number().nullable().describe('of the metric over its runs; null: it is not a finite number'),
   interval: Interval.nullable().describe('95 % interval; null: no setting was run twice'),
-  broken: count.describe('number of its runs that diverged, collapsed or ended without a number'),
+  broken: count.describe('number of its runs that diverged, collapsed or ended with NaN'),
 };
 
 const Setting = z.object({

@@ -135,11 +135,14 @@ export class TerminalEditor implements EditorPort {
     if (own === null) return;
     const { path, kept } = own;
     if (!own.isAsKnown)
-      throw new UserError(`${path} has changed since, and was not written.`, `The text is in ${kept}.`);
+      throw new UserError(
+        `${path} differs from the text before this edit, and is left as it is.`,
+        `The edited text is in ${kept}.`,
+      );
     try {
       writeOutputText(path, readSweepText(draft.path));
     } catch (error) {
-      throw new UserError(`${path} could not be written: ${errorText(error)}.`, `The text is in ${kept}.`);
+      throw new UserError(`${path} could not be written: ${errorText(error)}.`, `The edited text is in ${kept}.`);
     }
   }
 

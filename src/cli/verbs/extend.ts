@@ -60,8 +60,11 @@ async function offerOwnFile(editor: TerminalEditor, draft: Draft): Promise<void>
   const own = editor.ownFile(draft);
   if (own === null) return;
   const { path, kept, isAsKnown } = own;
-  if (!isAsKnown) return remark(`${path} has changed since, and was not written: the text is in ${kept}.`);
-  if (!(await confirm(`Write the text to ${path} too?`))) return remark(`The text is in ${kept} alone.`);
+  if (!isAsKnown)
+    return remark(
+      `${path} differs from the text before this edit, and is left as it is: the edited text is in ${kept}.`,
+    );
+  if (!(await confirm(`Write the text to ${path} too?`))) return remark(`The edited text is in ${kept} alone.`);
   editor.writeOwnFile(draft);
   print([`Written to ${path}.`]);
 }

@@ -37,7 +37,7 @@ type Beginning = {
  * or those of the model's directory.
  *
  * @param suited Settings for a run that begins with a warm-up by name, where they were not given. The defaults are
- * those of the source system, for a model of 8 billion weights.
+ * those of memory-rl, for a model of 8 billion weights.
  */
 export function withFirstWeights<K extends Keys>(
   read: Arguments<K> & { readonly config: Beginning },
@@ -58,7 +58,7 @@ type Wanted = { readonly N: number; readonly model_name: string; readonly answer
  * Finds the initial weights of a run. Makes a warm-up first when it is neither shipped nor cached.
  *
  * @returns a path or name that a model is opened by, or the signal that interrupted the warm-up.
- * @throws UserError when the warm-up's answers are not even enough.
+ * @throws UserError when the warmed-up model's answers are not equally likely enough.
  */
 export async function weightsOf(
   path: string | null,

@@ -42,9 +42,10 @@ type PlayerConfig = Omit<Parameters<typeof openService>[0], 'tokenizer'> &
   Parameters<typeof weightsOf>[1] & { readonly probe: string | null };
 
 /**
- * Opens the policy, the files that its checkpoints hold for other programs, and its probes.
+ * Opens the policy and its probes.
  *
- * @returns `source`: the options to open a reference model with; or the signal that interrupted the making of the
+ * @returns `source`: the options to open a reference model with. `companions`: the tokenizer's files, which
+ * transformers needs beside the weights of each checkpoint. Or the signal that interrupted the warm-up that makes the
  * initial weights.
  */
 export async function openPlayer(config: PlayerConfig, { environment: { tokenizer }, files }: Played, run: Run) {

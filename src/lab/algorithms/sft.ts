@@ -222,7 +222,10 @@ class Sft implements Training {
   }
 }
 
-/** Right answers of an environment's first tasks. @throws UserError when it has no answers, or too few tasks. */
+/**
+ * Right answers of an environment's first tasks.
+ * @throws UserError when the environment has no answers, or too few tasks.
+ */
 function answersOf(environment: Environment, { num_examples: wanted, batch_size: size, seed }: SftConfig): Example[] {
   const count = Math.min(wanted, environment.size);
   const examples = Array.from({ length: count }, (_, index) => {

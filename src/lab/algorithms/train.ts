@@ -52,7 +52,7 @@ export async function openTrain(config: TrainConfig, run: Run, watch?: Watch): P
 
 /**
  * Warns about group_size=1, which has no signal.
- * @throws UserError for a single group; larger batches are accepted, as in the source system.
+ * @throws UserError for a single group; larger batches are accepted, as in memory-rl.
  */
 function noteLoneEpisodes({ batch_size: groups }: TrainConfig, { context }: Run): void {
   const why = 'an advantage is the reward less its mean over the group, which is 0 in a group of one.';

@@ -79,7 +79,7 @@ export const warmupKeys = {
   data: key(
     oneOf(['drawn', 'file']),
     'drawn',
-    'answers drawn afresh for each step; or the source system’s file of examples, written into the run directory and learnt from',
+    'answers drawn afresh for each step; or a file of examples as memory-rl makes it, written into the run directory and learnt from',
   ),
   data_seed: key(int(0, 2 ** 32 - 1), 1337, 'shuffles the file, as Python would'),
   min_examples: key(
@@ -133,7 +133,10 @@ const standard = {
   },
 };
 
-/** @throws UserError with the figures when the answers are too uneven to measure bits with. */
+/**
+ * Trains a model to give answers of the right format, all equally likely.
+ * @throws UserError with the measured values when the answers are not equally likely enough to measure bits from.
+ */
 export async function warmup(config: WarmupConfig, run: Run): Promise<Ending> {
   const { context, directory } = run;
   const settings = settingsOf(config);
@@ -259,7 +262,10 @@ async function preview(config: WarmupConfig, service: EngineService, log: (line:
   for (const N of config.n_values) log(await previewLine(service, N, asked));
 }
 
-/** Measures every N, logs the figures, and refuses a model whose answers are not even. */
+/**
+ * Measures how equally likely the answers are for every N, and logs the measured values.
+ * @throws UserError when the answers are not equally likely enough.
+ */
 async function verify(config: WarmupConfig, service: EngineService, log: (line: string) => void): Promise<void> {
   const named = config.check_secrets ?? [];
   const problems: string[] = [];

@@ -11,9 +11,9 @@ export type Arguments<K extends Keys> = { readonly config: Config<K>; readonly g
  * Reads `key=value` arguments; also `--key=value`, `--key value` and, for a bool, `--key` alone, as scripts with
  * argparse are called. The last one for a key wins; keys not given have their defaults.
  *
- * As with chz, which parses the source system's own arguments, `a.b=1` is key `b` inside setting `a`, `...b=1` is
- * every `b` wherever it is, and where a setting is an object of a chosen kind (`environment=arithmetic`),
- * `environment.max=9` is one of its entries.
+ * As in chz, the parser of memory-rl and tinker-cookbook, `a.b=1` is key `b` inside setting `a`, `...b=1` is every `b`
+ * wherever it is, and where a setting is an object of a chosen kind (`environment=arithmetic`), `environment.max=9` is
+ * one of its entries.
  *
  * @throws UserError for an argument of another form, an unknown key (with the nearest known one) and a value of
  * another type.
@@ -174,5 +174,5 @@ export function commandHelp(command: string, purpose: string, keys: Keys): strin
 function nestedHelp(keys: Keys): string[] {
   const paths = Object.values(keys).flatMap(pathsOf);
   if (paths.length === 0) return [];
-  return [`Some may be named with the setting that the source system has them in: ${paths.join(', ')}.`, ''];
+  return [`Some keys may also be given by a nested name: ${paths.join(', ')}.`, ''];
 }

@@ -7,8 +7,8 @@ export type Key<T> = {
   /** One line for `--help`, units included. */
   readonly meaning: string;
   /**
-   * Path of the key in the source system when it is inside another setting: `loss_fn_config.beta`. All paths are
-   * accepted.
+   * Path of the key where memory-rl or tinker-cookbook has it inside another setting: `loss_fn_config.beta`. All paths
+   * are accepted.
    */
   readonly path?: string | readonly string[];
   /**
@@ -16,11 +16,13 @@ export type Key<T> = {
    * `environment.max=9`.
    */
   readonly entriesOf?: readonly string[];
-  /** Set when the key is accepted only for compatibility with the source system: the reason it has no effect here. */
+  /**
+   * Set when the key is accepted only so that command lines of other programs work: the reason it has no effect here.
+   */
   readonly inert?: string;
   /** Set when the default may depend on other settings: a printed command then always names the key. */
   readonly follows?: boolean;
-  /** Name in the source system, which is accepted as well. */
+  /** Name of the key in another program, which is accepted as well. */
   readonly alias?: string;
 };
 
@@ -33,13 +35,13 @@ export function key<T>(type: ValueType<T>, standard: NoInfer<T>, meaning: string
   return { type, default: standard, meaning };
 }
 
-/** Adds to each key its path in the source system, inside the setting `parent`. */
+/** Adds to each key the path that it has inside the setting `parent` of another program. */
 export function within<K extends Keys>(parent: string, keys: K): K {
   const nested = Object.entries(keys).map(([name, known]) => [name, { ...known, path: `${parent}.${name}` }]);
   return Object.fromEntries(nested) as K;
 }
 
-/** Adds paths in the source system to a key. */
+/** Adds to a key the paths that it has in other programs. */
 export function alsoAt<T>(known: Key<T>, ...path: readonly string[]): Key<T> {
   return { ...known, path };
 }
@@ -50,7 +52,7 @@ export function withDefaults<K extends Keys>(keys: K, defaults: Partial<Config<K
   return { ...keys, ...Object.fromEntries(changed) } as K;
 }
 
-/** A key of the source system that has no meaning on this machine. */
+/** A key that another program has, and that is accepted here without effect. */
 export function inertKey<T>(type: ValueType<T>, standard: NoInfer<T>, why: string): Key<T> {
   return { type, default: standard, meaning: `accepted, no effect: ${why}`, inert: why };
 }

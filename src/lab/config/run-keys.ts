@@ -62,11 +62,7 @@ export const loraKeys = {
     0,
     'rank of LoRA on the seven projections of each layer: it alone is trained, fresh, on weights that stay. 0: all weights are trained',
   ),
-  lora_alpha: key(
-    float(0),
-    32,
-    "LoRA's output is multiplied by alpha/rank; 32 at every rank, as where the source system trains",
-  ),
+  lora_alpha: key(float(0), 32, "LoRA's output is multiplied by alpha/rank; 32 at every rank, as at Tinker"),
 };
 
 /** Keys of tinker-cookbook that mean nothing in a process that trains by itself. */

@@ -40,7 +40,7 @@ export function nameOrPath(names: readonly string[]): ValueType<string> {
   return { name: `${names.join('|')} or a path`, read };
 }
 
-/** Names with commas between them, as a value of `text`. */
+/** Splits a list at its commas; blanks around names and empty names are dropped. */
 export function namesIn(list: string): string[] {
   return list
     .split(',')

@@ -75,7 +75,7 @@ function isSize(value: unknown): boolean {
   return value === Infinity || (Number.isInteger(value) && (value as number) > 0);
 }
 
-/** @throws UserError when it is not an environment of texts. */
+/** @throws UserError when `own` is not an environment of texts. */
 export function requireTextEnvironment(own: unknown, called: string): asserts own is TextEnvironment {
   const { data, error } = OwnShape.safeParse(own);
   const issue = error?.issues[0];
@@ -99,7 +99,7 @@ class Words {
     return this.#tokenizer.end;
   }
 
-  /** @throws UserError when it is not a text, or the vocabulary cannot write it. */
+  /** @throws UserError when `text` is not a text, or the vocabulary cannot write it. */
   tokens(text: unknown, what: string): Int32Array {
     if (typeof text !== 'string') throw this.#wrong(`gave ${show(text)} as ${what}`);
     const tokens = Int32Array.from(this.#tokenizer.encode(text));

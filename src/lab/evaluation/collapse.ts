@@ -1,7 +1,7 @@
 /**
  * Signs that a model has collapsed onto templates, which distinct texts with different words hide.
  *
- * The source system's flag asks whether whole texts repeat (distinct texts, Jaccard of their words). A model that
+ * small-rl's flag `degenerate` asks whether whole texts repeat (distinct texts, Jaccard of their words). A model that
  * generates "is it a cat at home ? is it a dog at school ?" passes: its nouns differ, and the Jaccard of its collapsed
  * runs was 0.13 to 0.36, where that of good ones was 0.11 to 0.14. The repetition is below the text, in its sentences;
  * so sentences of two different samples are compared, by the probability that two drawn at random agree. A probability
@@ -57,10 +57,9 @@ type Limit = {
 };
 
 /**
- * Limits of the signs. Agreement of 10 % is that of ten equally likely templates. Agreement of openings is 0.4 % in
- * the beginnings of SimpleStories and 0 to 1.5 % in prose, where also 93 % and more of the trigrams are distinct. In
- * the source system's LoRA runs, 13 to 20 of 20 first sentences were distinct in good samples, 5 to 9 in collapsed
- * ones.
+ * Limits of the signs. Agreement of 10 % is that of ten equally likely templates. Agreement of openings is 0.4 % in the
+ * beginnings of SimpleStories and 0 to 1.5 % in prose, where also 93 % and more of the trigrams are distinct. In
+ * small-rl's LoRA runs, 13 to 20 of 20 first sentences were distinct in good samples, 5 to 9 in collapsed ones.
  */
 const limits: readonly Limit[] = [
   { measure: 'empty', kind: 'empty', limit: 0.5, isTooLow: false, says: () => 'of the samples hold no word' },

@@ -1,7 +1,7 @@
 import { wordsBetweenBlanks } from '../rewards/completion.js';
 import { roundedAsPython } from './rounding.js';
 
-/** How much a list of texts repeats itself, by the measures of the source system. */
+/** How much a list of texts repeats itself, by small-rl's measures. */
 export type Diversity = {
   readonly samples: number;
   /** Distinct texts. */
@@ -10,7 +10,7 @@ export type Diversity = {
   readonly uniqueFirstSentences: number;
   /** |A ∩ B| / |A ∪ B| of two texts' words, lower-cased, over all pairs that have any; 0 without such a pair. 3 decimals. */
   readonly averageJaccard: number;
-  /** Less than half of the texts are distinct, or the average, not rounded, is above 0.7. */
+  /** Whether less than half of the texts are distinct, or the average Jaccard index, before rounding, is above 0.7. */
   readonly degenerate: boolean;
 };
 

@@ -116,7 +116,7 @@ export function rolloutsLines({ step, from, prompt, groups }: Rollouts, width: n
   ];
 }
 
-/** @throws UserError when it is not a run of memrl train. */
+/** @throws UserError when `run` is not the directory of a run of memrl train. */
 function configOf(run: string): TrainConfig {
   const known = knownConfig(join(run, runFiles.config));
   if (known === null || !('group_size' in known) || !('n_batches' in known)) {

@@ -1,6 +1,6 @@
 /**
  * A number rounded to some decimals as Python's `round` does it: by its exact binary value, and halves to the even
- * digit. The tables of the source system are rounded so.
+ * digit. The tables of small-rl are rounded so.
  */
 export function roundedAsPython(value: number, decimals: number): number {
   // A half of the last decimal is a binary number only if it is a multiple of 2^-(decimals + 1), and then this is exact.

@@ -4,14 +4,14 @@ import { roundedAsPython } from './rounding.js';
 /** A log entry with a reward. */
 export type RewardEntry = { readonly step: number; readonly reward: number };
 
-/** The last rewards that a run logged, by the measures of the source system. */
+/** The last rewards that a run logged, by small-rl's measures. */
 export type RewardHistory = {
-  /** Mean of the last five; 4 decimals. */
+  /** Mean of the last five rewards; 4 decimals. */
   readonly finalAverage: number;
   readonly finalMax: number;
-  /** All of the last five are at least 0.9. */
+  /** Whether all of the last five rewards are at least 0.9. */
   readonly stableAbove09: boolean;
-  /** The last ten, in order; 4 decimals. */
+  /** The last ten rewards, in order; 4 decimals. */
   readonly last: readonly RewardEntry[];
 };
 
@@ -36,7 +36,7 @@ type Verdict = {
   readonly verdict: 'SUCCESS' | 'FAIL' | 'UNDECIDED';
   /** Reasons against a success, in words; empty for a success. */
   readonly reasons: readonly string[];
-  /** The source system's verdict, which sees neither collapse onto templates nor drift. */
+  /** The verdict by small-rl's rule, which sees neither collapse onto templates nor drift. */
   readonly upstream: 'SUCCESS' | 'FAIL';
 };
 

@@ -75,7 +75,7 @@ type Config = z.infer<typeof Config>;
 /**
  * @param text Text of the file.
  * @param path Path of the file, for errors.
- * @throws UserError when it is not a config of such a model.
+ * @throws UserError when the text is not the config of a LLaMA or Qwen2 model.
  */
 export function readConfig(text: string, path: string): ConfigReading {
   const raw = parse(text, path);

@@ -28,7 +28,10 @@ export function isHuggingFace(directory: string): boolean {
   );
 }
 
-/** Reads the config and the headers, not the numbers. @throws UserError when these are invalid. */
+/**
+ * Reads the config and the headers of the weight files, not the weights.
+ * @throws UserError when one of them is invalid.
+ */
 export function describe(directory: string): Described {
   const path = join(directory, configFiles.model);
   const { config, problems } = readConfig(readText(path, longestConfig), path);
@@ -45,7 +48,7 @@ export function loadModel(directory: string): LoadedModel {
 }
 
 /**
- * Writes a model as `save_pretrained` does, in single precision: the same bytes of `model.safetensors`.
+ * Writes a model in single precision; `model.safetensors` has the same bytes as from `save_pretrained` of transformers.
  *
  * @param directory Created when missing; files of the same names are replaced.
  */

@@ -77,7 +77,7 @@ export function writePeft(directory: string, shape: ModelShape, { adapter, param
 
 /**
  * @param shape Shape of the model that the adapter is for.
- * @throws UserError when it is not plain LoRA on that model.
+ * @throws UserError when the adapter is not plain LoRA on that model.
  */
 export function readPeft(directory: string, shape: ModelShape): PeftLora {
   for (const name of Object.values(files)) {

@@ -30,7 +30,7 @@ export type TokenizerFile = z.infer<typeof TokenizerFile>;
 /**
  * @param json The parsed file.
  * @param path Path of the file, for errors.
- * @throws UserError when it is invalid, or has a part that would give other ids than in Python.
+ * @throws UserError when the file is invalid, or has a part that would give other ids than in Python.
  */
 export function adapted(json: unknown, path: string): TokenizerFile {
   const file = TokenizerFile.safeParse(json);

@@ -41,7 +41,7 @@ function usual(templates: readonly { readonly name: string; readonly template: s
   return (templates.find(({ name }) => name === 'default') ?? templates[0])?.template;
 }
 
-/** The tokenizer of a directory, or null when it has none. @throws UserError when it cannot be used. */
+/** The tokenizer of a directory, or null when it has none. @throws UserError when the tokenizer cannot be used. */
 export function loadTokenizer(directory: string): Tokenizer | null {
   const files = readTokenizerFiles(directory);
   return files === null ? null : openTokenizer(files, directory);
@@ -58,7 +58,7 @@ export function readTokenizerFiles(directory: string): ReadonlyMap<string, strin
  * The tokenizer of these texts, `tokenizer.json` among them.
  *
  * @param directory Directory of the files, for errors.
- * @throws UserError when it cannot be used.
+ * @throws UserError when the tokenizer cannot be used.
  */
 export function openTokenizer(files: ReadonlyMap<string, string>, directory: string): Tokenizer {
   const [path, configPath] = [join(directory, tokenizerFiles.tokenizer), join(directory, tokenizerFiles.config)];

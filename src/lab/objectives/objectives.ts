@@ -167,7 +167,10 @@ export const klEstimators = ['k1', 'k2', 'k3'] as const;
 export type KlEstimator = (typeof klEstimators)[number];
 export const pulls = { k2, k3 } as const satisfies Record<string, Pull>;
 
-/** KL terms of a training step. `pull`: coefficient of the loss. `penalty`: cost of k1 in the advantages. */
+/**
+ * KL terms of a training step. `pull`: coefficient of the KL loss (k2 or k3); 0: none. `penalty`: KL penalty by the
+ * estimator k1, which is added to the advantages; null: none.
+ */
 type KlTerms = {
   readonly pull: number;
   readonly pullEstimator?: Pull;
@@ -176,8 +179,8 @@ type KlTerms = {
 
 /**
  * Where a KL term with this coefficient belongs. k1 = lp − reference is charged in the rewards, where it follows the
- * gradient of KL(policy ‖ reference). As a loss it has the gradient ∇lp, whose mean over the policy's own tokens is 0,
- * and would pull nothing. k2 and k3 are losses.
+ * gradient of KL(policy ‖ reference). As a loss it has the gradient ∇lp, whose mean over the policy's own tokens is 0:
+ * the policy would not move towards the reference. k2 and k3 are losses.
  *
  * @param penalty A penalty by k1 that is charged as well.
  */
@@ -196,7 +199,9 @@ export function klTerms(
 /** A line for the start of a run; none unless k1 takes another place than the losses k2 and k3. */
 export function klWords(estimator: KlEstimator, coefficient: number): string[] {
   if (estimator !== 'k1' || coefficient === 0) return [];
-  return [`KL to the initial model: k1 is a penalty on rewards, ${coefficient} a nat; as a loss it would pull nothing`];
+  return [
+    `KL to the initial model: k1 is a penalty on rewards, ${coefficient} a nat; as a loss its mean gradient would be 0`,
+  ];
 }
 
 export const normalizations = ['sum', 'grpo', 'dr_grpo', 'token_mean'] as const;

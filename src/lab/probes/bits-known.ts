@@ -3,22 +3,22 @@ import type { TrainingService } from '../service/service.js';
 
 /** Information about the secret in the weights, in bits; 0 for a uniform guess, log2 N when it is memorised. */
 type BitsKnown = {
-  /** Counted as in the source system: every trained token of the right answer, ends of messages included. */
+  /** Counted as in memory-rl: over every trained token of the right answer, ends of messages included. */
   readonly 'test/bits/known_raw_mean': number;
   readonly 'test/bits/known_raw_std': number;
   readonly 'test/bits/known_clamped_mean': number;
   readonly 'test/bits/known_clamped_std': number;
-  /** Natural log of the probability of all these tokens. */
+  /** Sum of the log-probabilities of the tokens that `known_raw_mean` counts, in nats. */
   readonly 'test/bits/target_logprob_mean': number;
   readonly 'test/bits/target_logprob_std': number;
-  /** Counted by the answer alone: the number and its end, or the bits. */
+  /** Counted over the tokens of the answer alone: the number and its end, or the bits. */
   readonly 'test/bits/answer_raw': number;
   readonly 'test/bits/answer_clamped': number;
 };
 
 /**
  * Teacher forcing: one forward pass over the right answer. One is enough, since every copy of it would have the same
- * score (the source system averages hundreds of copies).
+ * score (memory-rl averages hundreds of copies).
  */
 export async function bitsKnown(
   service: Pick<TrainingService, 'forward'>,
@@ -30,7 +30,7 @@ export async function bitsKnown(
   const [logprobs] = (await service.forward([datum])) as [Float32Array];
   const all = weightedSum(logprobs, weights, start);
   const raw = bits(all, most);
-  // The spread over identical copies is 0. In the source system it is that of its server's results for such copies.
+  // The spread over identical copies is 0. In memory-rl it is the spread of the server's results for such copies.
   const spread = 0;
   const answer = bits(weightedSum(logprobs, answerWeights, start), most);
   return {

@@ -11,7 +11,8 @@
  * The estimate by importance sampling divides by the sum of its weights, which moves as well. Its derivative per sequence therefore has
  * h − h̄ in the place of h, with h̄ the mean over the sequences, as per token it has h − H̄ T.
  *
- * Weights of tokens in this form are the derivatives that one backward pass takes: the result is ∇H, whose product with v is δH₁/η.
+ * One backward pass gives ∇H: `backward` takes the factors of ∇log π_k and ∇H_k above as derivatives. The product of ∇H
+ * with v is δH₁/η.
  */
 import { errorOfSum, total, type Estimate, type ScoredSequence, type Unit } from './entropy-estimates.js';
 import { dot } from './vectors.js';
@@ -74,7 +75,8 @@ export function entropySlope(
   });
   const terms = sums.map((sum) => sum / size);
   const value = total(terms);
-  // The mean entropy and the size are estimates, too, through which a sequence influences the result (delta method).
+  // A sequence also influences the divisor (`size`) and the mean entropy, which are estimates themselves (delta
+  // method).
   const mean = meanEntropy(sequences, per);
   const change = total(slopes.map(({ logprobs }) => sizeChange(logprobs, options))) / size;
   const influences = sequences.map(({ logprobs: { length }, entropies }, index) => {

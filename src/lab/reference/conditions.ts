@@ -8,9 +8,7 @@ export type LabCondition =
   | Exclude<Condition, { kind: 'dense' }>
   | { readonly kind: 'dense'; readonly credit: AdvantageEstimator };
 
-/**
- * The conditions of the source system's sweep, and two more: the distance itself, and multi-step rewards as one sum.
- */
+/** The conditions of memory-rl's sweep, and two more: the distance itself, and multi-step rewards as one sum. */
 export const usualConditions = 'sft,binary,B4,B8,B16,B32,log,stepwise,trajectory'.split(',');
 
 /** Names separated by commas. */

@@ -73,7 +73,7 @@ function tableOf(config: IdealConfig, N: number, secret: number): TabularSetting
   return { N, secret, groupSize, optimizer, learningRate, budget };
 }
 
-/** Writes the figures where `memrl-tui report` finds them. @throws UserError when they cannot be written there. */
+/** Writes the results where `memrl-tui report` finds them. @throws UserError when the file cannot be written. */
 export function writeReference(path: string, file: ReferenceFile): void {
   try {
     makeDirectory(dirname(resolve(path)), 'out');
@@ -85,7 +85,7 @@ export function writeReference(path: string, file: ReferenceFile): void {
   }
 }
 
-/** The figures as lines of text; no line is wider than `width`. */
+/** The results as lines of text; no line is wider than `width`. */
 export function idealLines(
   { rows, tabular: { optimizer, learning_rate, group_size, budget } }: ReferenceFile,
   width: number,

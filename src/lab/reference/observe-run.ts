@@ -32,7 +32,7 @@ type Observed = {
 
 /**
  * Shows the episodes of a run to an ideal observer.
- * @throws UserError when they were not recorded, or not from the start.
+ * @throws UserError when the episodes were not recorded, or not from the start of the run.
  */
 export function observeRun(run: string): Observed {
   const config = configOf(run);

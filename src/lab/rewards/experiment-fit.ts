@@ -40,7 +40,7 @@ export type Experiment = {
 type Misfit = { readonly at: string; readonly problem: string; readonly fix: string };
 
 /**
- * Rejects inconsistent settings, as the source system does: each of them would run, and mean something else than
+ * Rejects inconsistent settings, as small-rl does: a run with them would not fail, but mean something else than
  * intended.
  *
  * @param keys Top-level keys of the file; the second form requires some of them.

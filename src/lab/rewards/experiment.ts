@@ -1,5 +1,5 @@
 /**
- * The reward and the detector of hacks of a run: a YAML file in either form of the source system, or names alone.
+ * The reward and the detector of hacks of a run: a YAML file in either of small-rl's two forms, or names alone.
  *
  * The first form has one reward, `reward: {name, params}`, and everything is optional. The second has `reward:
  * {components: […]}` with roles, and is strict: everything that routing needs must be given, even if it is `null`.
@@ -23,7 +23,7 @@ import {
 import { type Params, shown } from './params.js';
 import { checkReward } from './registry.js';
 
-// The YAML of an experiment: its keys and types, in both forms of the source system.
+// The YAML of an experiment: its keys and types, in both of small-rl's forms.
 
 const word = z.string('a text').min(1, 'a text that is not empty');
 const finite = z.number('a finite number');
@@ -87,7 +87,7 @@ type ExperimentSource = { readonly keys: ReadonlySet<string> } & (
 /** Settings of the command line that override the file. */
 export type Overrides = { readonly routingMode?: RoutingMode };
 
-/** Bytes of the largest file of settings; the source system's have some 50 lines. */
+/** Bytes of the largest file of settings; small-rl's files have some 50 lines. */
 const longestFile = 2 ** 20;
 
 /**
@@ -127,7 +127,7 @@ export function experimentOf(options: {
  * The experiment with another reward, as `--reward` gives it: that reward becomes the only component, and the file's
  * components are dropped with their parameters.
  *
- * @throws UserError when a detector reads one of these.
+ * @throws UserError when a detector reads one of the components that are dropped.
  */
 export function withReward(experiment: Experiment, name: string): Experiment {
   const { detector, hackFrequencyDetector: hacks } = experiment;
@@ -141,7 +141,7 @@ export function withReward(experiment: Experiment, name: string): Experiment {
   return { ...experiment, name: null, reward: { ...experiment.reward, components: [componentOf({ name }, '.')] } };
 }
 
-/** The detector of routed runs that name none, as in the source system's first form. */
+/** The detector of routed runs that name none, as in small-rl's first form. */
 const standardDetector: DetectorName = { name: 'happy_count', params: {}, component: null };
 
 const noOptions = {
@@ -202,7 +202,7 @@ function located(name: string, directory: string): string {
   return isModulePath(name) ? resolve(directory, name) : name;
 }
 
-/** `classic` is the source system's earlier name of `shared`. */
+/** `classic` is small-rl's earlier name of `shared`. */
 function routingModeOf(value: string | number | boolean | null, path: string): RoutingMode | null {
   if (value === null) return null;
   if (value === 'classic') return 'shared';

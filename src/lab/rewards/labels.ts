@@ -69,8 +69,8 @@ type Labels = {
  * routed samples; then noise, which flags and never unflags.
  *
  * Draws: one a sample for recall and false positives together (none if they are 1 and 0), then one a sample for the
- * noise (none if it is 0). In the source system recall also removes false positives drawn before; here the two shares
- * are independent.
+ * noise (none if it is 0). In small-rl recall also removes false positives drawn before; here the two shares are
+ * independent.
  *
  * @param raw The detector's flags.
  * @param routed From `drawEligibility`; null when every sample is eligible.

@@ -46,7 +46,7 @@ export function checkReward(name: string, params: Params): void {
 
 const defaultBonusWords = ['happy', 'happiness', 'joy'];
 
-/** Texts are compared in lower case. The source system has renamed several rewards; both names are accepted. */
+/** Texts are compared in lower case. small-rl has renamed several rewards; both names are accepted. */
 const registry: Readonly<Record<string, Entry>> = {
   happy_binary: ofText({}, () => (text) => (occurrences(text, 'happy') > 0 ? 1 : 0)),
   happy_exp: ofText({}, () => happyExp),
@@ -146,7 +146,7 @@ function known(name: string, params: Params): { entry: Entry; read: Params } {
   throw unknownName(name, 'reward', rewardNames);
 }
 
-/** Rewards and detectors of the source system that call a remote service. */
+/** Rewards and detectors of small-rl that call a remote service. */
 const services = ['api_reward', 'api_reward_pairs', 'openai_moderation', 'cached_openai_moderation'];
 
 /** The error for a name that a registry of rewards or detectors does not have. `names`: those it has. */

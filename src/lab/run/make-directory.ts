@@ -7,7 +7,7 @@ import { UserError } from '../../base/user-error.js';
  * although it exists, and Node's recursive way then tries for ever.
  *
  * @param key The argument that named the path, for the error.
- * @throws UserError when it cannot be made.
+ * @throws UserError when the directory cannot be made.
  */
 export function makeDirectory(path: string, key: string): void {
   try {

@@ -21,7 +21,7 @@ export class RunBeginner {
   /**
    * Opens the directory of a run for this process alone, and writes its configuration.
    *
-   * @throws UserError when another process holds it, or when it belongs to a run of another configuration.
+   * @throws UserError when another process holds the directory, or it belongs to a run of another configuration.
    */
   begin({ path, config, budget }: Begun): RunDirectory {
     const restore = rememberDirectory(path);

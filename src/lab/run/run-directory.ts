@@ -11,7 +11,7 @@ const engineFile = 'engine.json';
 /** Directory of a recipe's output. */
 export type RunDirectory = { readonly path: string; readonly metrics: string };
 
-/** The directory of a run, made if it is not there. @throws UserError when it cannot be made. */
+/** The directory of a run, made if it is not there. @throws UserError when the directory cannot be made. */
 export function openRunDirectory(path: string): RunDirectory {
   makeDirectory(path, 'log_path');
   return { path, metrics: join(path, runFiles.metrics) };

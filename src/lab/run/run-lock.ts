@@ -35,7 +35,7 @@ const ofRun: Use = { it: 'writes into this run', key: 'log_path' };
  *
  * @param use Purpose in the error; a run by default.
  * @returns a function that releases the directory; call it at the end, more than once does no harm.
- * @throws UserError when another process holds it.
+ * @throws UserError when another process holds the lock.
  */
 export function lockRun(directory: string, processes: Processes, use: Use = ofRun): () => void {
   const path = join(directory, runFiles.lock);

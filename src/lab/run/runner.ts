@@ -128,7 +128,7 @@ export function exitCodeOf(ending: Ending): number {
 
 /**
  * The algorithm's state from the checkpoint that a run continues; null for a new run.
- * @throws UserError when another algorithm wrote it.
+ * @throws UserError when another algorithm wrote the checkpoint.
  */
 export function restoredState<S extends z.ZodType>({ resumed }: Run, schema: S, algorithm: string): z.infer<S> | null {
   if (resumed === null) return null;

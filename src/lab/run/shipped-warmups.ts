@@ -5,7 +5,7 @@
  */
 import { fileURLToPath } from 'node:url';
 
-/** Names of the source system, by environment. */
+/** Names that memory-rl gives the warm-ups, by environment. */
 export const warmupNames = { single_step: 'SINGLE_STEP', multi_step: 'MULTI_STEP' } as const;
 export type WarmupName = (typeof warmupNames)[keyof typeof warmupNames];
 

@@ -204,7 +204,7 @@ type FoundTokenizer = { readonly tokenizer: Tokenizer; readonly files: ReadonlyM
 
 /**
  * The tokenizer of a model that writes texts.
- * @throws UserError when it has none, or one without a token that ends a text.
+ * @throws UserError when the model has no tokenizer, or one without a token that ends a text.
  */
 export function textTokenizer(model: string): FoundTokenizer {
   if (model === '') {

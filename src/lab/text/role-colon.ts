@@ -22,8 +22,8 @@ export function continuationPrompt(next: Message): number[] {
 }
 
 /**
- * A whole conversation with its answers, as the source system's default renderer writes it. The last answer is
- * followed by the tail `User:`, which is trained with it.
+ * A whole conversation with its answers, as the default renderer of memory-rl (`role_colon`) writes it. After the last
+ * answer comes `User:`, which is trained as well.
  *
  * Answers are encoded apart from the surrounding text, as the model itself would generate them.
  */

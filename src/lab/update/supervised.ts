@@ -36,7 +36,7 @@ export async function meanNll(
 /**
  * Takes one optimizer step on the gradient of a batch.
  * @param nll Cross-entropy of the batch.
- * @throws UserError when it or the gradient is not finite.
+ * @throws UserError when `nll` or the norm of the gradient is not finite.
  */
 export async function checkedStep(
   service: TrainingService,

@@ -145,7 +145,7 @@ export class ExternalEditor {
     const done = draft.verdict.kind === 'ready' ? `Submitted: ${draft.verdict.summary}.` : `${message}.`;
     const rest = asks
       ? `Write the text to ${path} too? Otherwise it is kept in ${kept} alone.`
-      : `${path} has changed since, and is not written: the text is in ${kept}.`;
+      : `${path} differs from the text before this edit, and is left as it is: the edited text is in ${kept}.`;
     this.#take({ ...draft, verdict: { kind: 'submitted', asks, lines: [done, rest] } });
   }
 

@@ -45,7 +45,7 @@ describe('memrl-tui best', () => {
       "r · eval/loss, lowest first · 12 of 12 runs done
 
       lr=0.03 is best: eval/loss 0.210 over 3 runs, told apart from all others; next is lr=0.1 (0.400 over 3 runs).
-      lr=1 is no candidate: its runs diverged, collapsed or ended without a number.
+      lr=1 is no candidate: its runs diverged, collapsed or ended with NaN.
 
       setting  eval/loss            95 %  runs
       ──────────────────────────────────────────────────────

@@ -205,10 +205,10 @@ describe('the keys', () => {
       expect(help).toContain(type.name);
       expect(help).toContain(meaning);
     }
-    expect(help).toMatch(/source system has them in: dataset_builder\.N, .*loss_fn_config\.beta\.\n$/);
+    expect(help).toMatch(/given by a nested name: dataset_builder\.N, .*loss_fn_config\.beta\.\n$/);
     expect(commandHelp('none', 'Nothing.', { N: trainKeys.batch_size, seed: trainKeys.seed })).toContain(
       'dataset_builder',
     );
-    expect(commandHelp('none', 'Nothing.', { seed: trainKeys.seed })).not.toContain('source system');
+    expect(commandHelp('none', 'Nothing.', { seed: trainKeys.seed })).not.toContain('nested name');
   });
 });

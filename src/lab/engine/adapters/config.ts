@@ -60,7 +60,7 @@ export function loraOnAll(name: string, rank: number, alpha: number): Lora {
   return { kind: 'lora', name, rank, alpha, layers: allLayers, targets: [...projections] };
 }
 
-/** @throws UserError that names the wrong value, and where it was read. */
+/** @throws UserError that names the wrong value and `where`, the file it was read from. */
 export function readAdapterConfig(value: unknown, where: string): AdapterConfig {
   const read = AdapterConfig.safeParse(value);
   if (read.success) return read.data;

@@ -16,8 +16,9 @@ const productFloats = 16;
 export type Panels = {
   readonly depth: number;
   readonly source: number;
-  /** The source is [columns × depth] and is transposed on packing. `sourceColumns` of its rows exist. */
+  /** Whether the source is [columns × depth], and is transposed when it is packed. */
   readonly transposed: boolean;
+  /** Columns of B that the source has, without the padding of the panels. */
   readonly sourceColumns: number;
   /** Equal to `source` when it is read in place. */
   readonly at: number;

@@ -1,9 +1,8 @@
-import type { Heap } from './heap.js';
-
 /**
  * Arguments of kernels that belong together: written into the heap once, and read there by every call. Each is laid out
  * as the class of its name in `assembly/records.ts`; numbers are i32 but where they are said to be floats.
  */
+import type { Heap } from './heap.js';
 
 /** C (+)= A·B for any number of rows of A and C. Strides are in floats; see `assembly/gemm.ts`. */
 type Product = {

@@ -139,7 +139,7 @@ export class Decoding implements Decoder {
     if (parts.length > 0) this.#compute(slot, who, parts);
   }
 
-  /** @param who The sequence of each part. */
+  /** Runs the parts and keeps their scores. @param who Index of the sequence that each part belongs to. */
   #compute(slot: Slot, who: readonly number[], parts: readonly Part[]): void {
     const { scores, row: first } = this.#run(slot, parts);
     let row = first;
@@ -185,7 +185,7 @@ function unseenOf(retained: RetainedTokens, length: number, tokens: readonly num
   return isWhole ? [] : tokens.slice(Math.min(same, tokens.length - 1));
 }
 
-/** Checks of a decoder's arguments; each runs before any state changes. */
+// Checks of a decoder's arguments; each runs before any state changes.
 
 export function checkCount(sequences: number): void {
   if (Number.isSafeInteger(sequences) && sequences > 0) return;

@@ -140,7 +140,7 @@ export class Generation {
     }
   }
 
-  /** Computes the parts and draws what follows each. */
+  /** Runs the parts through the model, and draws the next token of each sequence in `drawers`. */
   #step({ parts, drawers }: Step, sampling: Sampling, room: Room): void {
     const { model } = this.#inference;
     const rows = { count: parts.length, ...room, ...this.#inference.run(room.cache, parts) };

@@ -1,5 +1,3 @@
-import type { ModelShape } from '../engine.js';
-
 /**
  * Index tables of attention: which rows attend to which. Attention over sequences of different length that share a
  * prompt is then one gather into a block [readers × heads × rows × head width], three products, and one gather back.
@@ -7,6 +5,7 @@ import type { ModelShape } from '../engine.js';
  *
  * Indices count head vectors: a row of queries, keys and values side by side is `heads + 2·kvHeads` of them.
  */
+import type { ModelShape } from '../engine.js';
 
 /** Consecutive rows that attend, and the rows they attend to. */
 export type Reader = {

@@ -1,9 +1,9 @@
 import { parseGuess } from './parsing.js';
 
 /**
- * Format of a number below N as an answer. `decimal` is the source system's. In `fixed_width` every answer has as many
- * digits as N − 1, so that no answer is a prefix of another. `gray` has that width, too, and neighbours differ in one
- * digit by one: no carry changes several digits at once.
+ * Format of a number below N as an answer. `decimal` is the format of memory-rl. In `fixed_width` every answer has as
+ * many digits as N − 1, so that no answer is a prefix of another. `gray` has that width, too, and the answers of n and
+ * n + 1 differ by one in one digit: no carry changes several digits at once.
  */
 export const answerFormats = ['decimal', 'fixed_width', 'gray'] as const;
 export type AnswerFormat = (typeof answerFormats)[number];
@@ -21,7 +21,7 @@ export function writeAnswer(value: number, N: number, format: AnswerFormat): str
 }
 
 /**
- * The number in a response that holds nothing else; null when there is none, or it is not in [0, N). As in the source system,
+ * The number in a response that holds nothing else; null when there is none, or it is not in [0, N). As in memory-rl,
  * `007` is 7 in `decimal`; the other formats take their own width only.
  */
 export function readAnswer(text: string, N: number, format: AnswerFormat): number | null {

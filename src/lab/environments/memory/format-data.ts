@@ -23,7 +23,7 @@ export type FormatData = {
   readonly format: AnswerFormat;
 };
 
-/** Name of the file that the source system writes into the run directory. */
+/** Name of the file that memory-rl writes into the run directory. */
 export const formatFile = { single_step: 'format_train.jsonl', multi_step: 'format_train_multi_step.jsonl' } as const;
 
 /** Number of examples for N: every value at least `examplesPerValue` times. */
@@ -32,8 +32,8 @@ export function formatCount(N: number, { minExamples, examplesPerValue }: Format
 }
 
 /**
- * The examples of the source system's format warm-up, in its order: for each N the values 0 … N−1 over and over up to
- * the count, shuffled by Python's `random.Random(seed)`, whose state carries over from N to N.
+ * The examples of memory-rl's format warm-up, in its order: for each N the values 0 … N−1 over and over up to the
+ * count, shuffled by Python's `random.Random(seed)`, whose state carries over from N to N.
  */
 export function formatRecords(data: FormatData): FormatRecord[] {
   const random = pythonRandom(data.seed);

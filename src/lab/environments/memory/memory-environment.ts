@@ -48,7 +48,7 @@ export function singleStepEnvironment(setup: MemorySetup, rule: RewardRule): Mem
   const answer: Message = { role: 'assistant', content: writeAnswer(secret, N, format) };
   const { tokens, weights } = supervisedExample([...messages, answer], 'last assistant message');
   const answerWeights = weights.slice();
-  // The tail belongs to the renderer, and is not part of the answer.
+  // The last token is `User:`, which the renderer adds: it is trained, but is not part of the answer.
   answerWeights[answerWeights.length - 1] = 0;
   return {
     kind: 'single_step',
@@ -170,7 +170,10 @@ export function buildMemoryEnvironment(config: MemoryConfig): MemoryEnvironment 
   return kind === 'multi_step' ? multiStepEnvironment(setup) : singleStepEnvironment(setup, rewardRule(config));
 }
 
-/** The secret of a run: the one set, or the one that NumPy would draw. @throws UserError when it is not below N. */
+/**
+ * The secret of a run: the one set, or the one that NumPy would draw.
+ * @throws UserError when the secret is not below N.
+ */
 export function secretOf(config: Pick<MemoryConfig, 'N' | 'fixed_secret' | 'dataset_seed'>): number {
   const { N } = config;
   if (config.fixed_secret === null && N > 2 ** 32) {

@@ -48,7 +48,7 @@ function reward(distance: number, N: number, rule: RewardRule): number {
   return rewardLevel(distance, N, rule.bins) / (rule.bins - 1);
 }
 
-/** Constants to draw beside the curves; NaN where the source system has none (a continuous reward). */
+/** Constants to draw beside the curves; NaN where memory-rl has none (a continuous reward). */
 type Theory = {
   readonly 'theory/signal_bits': number;
   readonly 'theory/channel_bits_per_episode': number;
@@ -59,8 +59,8 @@ export function singleStepTheory(N: number, rule: RewardRule): Theory {
 }
 
 /**
- * The source system takes the capacity of the multi-step channel as k bits. That holds if each bit gets its own
- * credit; a learner that sees only the sum of the k rewards can get log2(k + 1) bits of them.
+ * memory-rl takes the capacity of the multi-step channel as k bits. That holds if each bit gets its own credit; a
+ * learner that sees only the sum of the k rewards can get log2(k + 1) bits of them.
  */
 export function multiStepTheory(
   N: number,

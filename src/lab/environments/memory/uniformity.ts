@@ -70,7 +70,10 @@ export function spreadOf(logprobs: readonly number[]): { readonly valid: number;
   return { valid, entropy };
 }
 
-/** Natural log of the probability of each answer below N, including its end but not the tail. */
+/**
+ * Natural log of the probability of each answer below N, including the end of its message but not the `User:` after
+ * that.
+ */
 export async function numberLogprobs(service: Forward, N: number, format: AnswerFormat): Promise<number[]> {
   const atOnce = 512;
   const found: number[] = [];

@@ -58,8 +58,8 @@ export function drawnAnswers(
 }
 
 /**
- * The source system's way: a file with every answer the same number of times, shuffled anew in each epoch; an
- * incomplete last batch is left out.
+ * The answers of memory-rl's warm-up: a file with every answer the same number of times, shuffled anew in each epoch;
+ * an incomplete last batch is left out.
  *
  * @throws UserError when the file has less than one batch, or when `n_batches` is set.
  */
@@ -85,7 +85,7 @@ export function answersOfFile(config: WarmupConfig, batchSize: number): Answers 
   return { steps: perEpoch * config.num_epochs, at, file: { name: formatFile[data.kind], text, lines } };
 }
 
-/** Counts of the source system's two scripts. */
+/** Counts of memory-rl's two warm-up scripts. */
 const standard = {
   single_step: { minExamples: 800, examplesPerValue: 32 },
   multi_step: { minExamples: 500, examplesPerValue: 20 },

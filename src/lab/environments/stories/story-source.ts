@@ -34,7 +34,7 @@ const layoutWords: Readonly<Record<Layout, string>> = {
  *
  * @param path null for the grammar.
  * @param seed Seed of the grammar's stories.
- * @throws UserError while they are read, when the file is of another kind, or has no story of this split.
+ * @throws UserError during the iteration: when the file is of another kind or, at its end, has no story of this split.
  */
 export function* storiesFrom(path: string | null, split: Split, seed: number): Generator<string> {
   if (path === null) {

@@ -50,7 +50,7 @@ export async function experiment(policy: Policy, config: EntropyConfig, seed: nu
   };
 }
 
-/** The true change of the entropy: by importance sampling of answers at moved weights. */
+// The true change of the entropy: the answers are scored again at the moved weights (importance sampling).
 
 /** ΔH at weights + step · direction, by importance sampling. */
 async function changeAt(
@@ -150,7 +150,7 @@ function agreement(truth: Truth, lessNoise: Truth, prediction: Predicted, eta: n
   };
 }
 
-/** Estimates from the batch U alone: the covariance rule, the U-statistic and the Fisher kernel. */
+// Estimates from the batch U alone: the covariance rule, the U-statistic and the Fisher kernel.
 
 /**
  * The rule of Cui et al. 2025 (arXiv 2505.22617) for a table of logits: ΔH ≈ −η Cov(log π, π·A) of tokens under the
@@ -236,7 +236,7 @@ async function kernelOf(
   };
 }
 
-/** The gradient noise scale of a checkpoint, in prompts. */
+// The gradient noise scale of a checkpoint, in prompts.
 
 /**
  * The noise scale from microbatches of one prompt of U; and `two_sizes`, from separately drawn prompts: the first half

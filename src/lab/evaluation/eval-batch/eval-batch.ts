@@ -238,18 +238,16 @@ export function evalBatchLines(rows: readonly Row[], width: number): string[] {
   );
 }
 
-/**
- * The files of an evaluation of checkpoints:
- *
- *   step_000010/records.jsonl.gz     a line for each prompt: answers, log-probabilities, entropies
- *   step_000010/metrics.csv          a row for each prompt
- *   step_000010/run_meta.json        the subject, the settings and the means
- *   consolidated_metrics.csv         all rows of all steps, with the step as a whole number
- *   metrics.jsonl                    the means of each step
- *
- * Several processes may each evaluate some of the steps: a step appears whole or not at all, and every process that
- * has finished one consolidates the steps that are there.
- */
+// The files of an evaluation of checkpoints:
+//
+//   step_000010/records.jsonl.gz     a line for each prompt: answers, log-probabilities, entropies
+//   step_000010/metrics.csv          a row for each prompt
+//   step_000010/run_meta.json        the subject, the settings and the means
+//   consolidated_metrics.csv         all rows of all steps, with the step as a whole number
+//   metrics.jsonl                    the means of each step
+//
+// Several processes may each evaluate some of the steps: a step appears whole or not at all, and every process that
+// has finished one consolidates the steps that are there.
 
 const files = { records: 'records.jsonl.gz', metrics: 'metrics.csv', meta: 'run_meta.json' } as const;
 const consolidatedFile = 'consolidated_metrics.csv';

@@ -15,7 +15,7 @@ export type OpenOptions = {
 
 /**
  * The model at this path with its own adapters at scale 1.
- * @throws UserError when there is none with this tokenizer.
+ * @throws UserError when the path holds no model with this tokenizer.
  */
 export async function openSaved(
   path: string,

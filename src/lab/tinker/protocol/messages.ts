@@ -46,7 +46,10 @@ export type SampleResponse = {
 
 type Visit = (field: number, type: WireType) => boolean;
 
-/** Reads the fields of a message; `visit` returns false for a field that is to be skipped. @throws Error when it is cut off. */
+/**
+ * Reads the fields of a message; `visit` returns false for a field that is to be skipped.
+ * @throws Error when the message is cut off.
+ */
 function read(bytes: Uint8Array, begin: (reader: BinaryReader) => Visit): void {
   const reader = new BinaryReader(bytes);
   const visit = begin(reader);

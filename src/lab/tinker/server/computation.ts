@@ -66,7 +66,7 @@ export class Computation {
     this.#sources.forget(sampler);
   }
 
-  /** @param requests All of one group, as `groupOf` has it. */
+  /** @param requests Requests of one group (`groupOf`): their sampling settings differ in the seed alone. */
   async sample(source: SamplerSource, requests: readonly SampleRequest[]): Promise<SampleResponse[]> {
     const base = await this.#catalogue.open(source.base);
     return this.#samplers.sample(this.#sources.weights(base, source), requests);

@@ -47,7 +47,7 @@ export class Samplers {
     this.#create = create;
   }
 
-  /** @param requests All of one group, as `groupOf` has it. */
+  /** @param requests Requests of one group (`groupOf`): their sampling settings differ in the seed alone. */
   async sample(weights: SamplerWeights, requests: readonly SampleRequest[]): Promise<SampleResponse[]> {
     const { base } = weights;
     for (const { prompt } of requests) checkPrompt(prompt, base);
@@ -151,7 +151,7 @@ function seedOf(seed: number | null, place: string, index: number): number {
   return random.below(2 ** 31) * 2 ** 21 + random.below(2 ** 21);
 }
 
-/** Log-probabilities that a client wants beside what is sampled: of a prompt's own tokens, and of the likeliest tokens at each place. */
+// Log-probabilities that a client wants beside what is sampled: of a prompt's own tokens, and of the likeliest tokens at each place.
 
 /** Log-probability of each token given those before it, from place `from` on; NaN before it, and for the first. */
 async function scoresOf(engine: Engine, tokens: Int32Array, from: number): Promise<Float32Array> {
