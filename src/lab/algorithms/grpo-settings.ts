@@ -9,7 +9,7 @@ import { loraOnAll, type AdapterConfig } from '../engine/adapters/config.js';
 import { lossFns } from '../objectives/objectives.js';
 import type { Experiment } from '../rewards/experiment-fit.js';
 import { experimentOf, readExperiment, withReward } from '../rewards/experiment.js';
-import { ablatedPools } from '../rewards/labels.js';
+import { ablatedPools } from '../rewards/scores.js';
 import { adapterPresets, dualLora, presetAdapters, routingModes, type RoutingMode } from '../service/dual-adapters.js';
 import { klCoefficient, klEstimatorKey } from './kl-keys.js';
 import { environmentKeys, probeKey } from './train-settings.js';

@@ -21,25 +21,36 @@ import { openObjective } from '../objectives/own-objective.js';
 import type { Probe } from '../probes/evaluator.js';
 import { openProbes } from '../probes/own-probe.js';
 import { buildExperiment, fingerprint } from '../rewards/build-experiment.js';
-import { ownRewards, rewardedBy, type RewardedEnvironment, type Scores } from '../rewards/combined.js';
-import { completionOf } from '../rewards/completion.js';
-import { label, type Labelled, type Labelling } from '../rewards/labels.js';
 import { findReward } from '../rewards/registry.js';
+import {
+  completionOf,
+  label,
+  ownRewards,
+  rewardedBy,
+  shareOf,
+  type Labelled,
+  type Labelling,
+  type RewardedEnvironment,
+  type Scores,
+} from '../rewards/scores.js';
 import { rng } from '../rng.js';
-import { batchesPerEpoch, inGroups, taskBatches, taskOf } from '../rollouts/batches.js';
-import { rollOut, type Rollout, type RolloutOptions } from '../rollouts/rollouts.js';
-import { completionStatistics, shareOf } from '../rollouts/statistics.js';
+import {
+  batchesPerEpoch,
+  inGroups,
+  rollOut,
+  type Rollout,
+  type RolloutOptions,
+  taskBatches,
+  taskOf,
+} from '../rollouts/rollouts.js';
 import type { Companions } from '../run/companion-files.js';
-import type { Means } from '../run/means.js';
-import { appendJsonLine, dropRowsFrom, type Row } from '../run/metrics-file.js';
+import { appendJsonLine, dropRowsFrom, type Means, type Row } from '../run/metrics-file.js';
 import { restoredState, runTraining, scheduleOf, type Ending, type Run, type Training } from '../run/runner.js';
 import { routingPasses } from '../service/dual-adapters.js';
 import type { EngineService } from '../service/engine-service.js';
 import { openReference, openService, requireRoom, textTokenizer } from '../service/open-model.js';
 import type { Tokenizer } from '../text/tokenizer.js';
-import { comparedWith, klSum } from '../update/learn.js';
-import { lrMultiplier } from '../update/optimizer.js';
-import { datumsOf, update, type UpdateStatistics } from '../update/update.js';
+import { comparedWith, datumsOf, klSum, lrMultiplier, update, type UpdateStatistics } from '../update/update.js';
 import { hasOwnReward, stepsOf, type Baseline, type GrpoConfig, type Settings } from './grpo-settings.js';
 import { trainKeys } from './train-settings.js';
 
@@ -325,6 +336,30 @@ function announcementOf(
     ...(config.baseline === null ? [] : [`baseline: ${config.baseline}, detector ${detector}`]),
     ...klWords(config.kl_estimator, config.beta),
   ];
+}
+
+/**
+ * TRL's statistics of a batch of completions.
+ * @param rewards Rewards that are trained on, of each rollout of each group.
+ */
+function completionStatistics(groups: readonly (readonly Rollout[])[], rewards: readonly (readonly number[])[]): Row {
+  const rollouts = groups.flat();
+  const lengths = rollouts.map(({ turns }) => turns.reduce((sum, { tokens }) => sum + tokens.length, 0));
+  const terminated = lengths.filter((_, index) => rollouts[index]!.turns.at(-1)!.ended === 'stop');
+  return {
+    reward: mean(rewards.flat()),
+    reward_std: deviation(rewards.flat()),
+    frac_reward_zero_std: shareOf(rewards.map((group) => group.every((reward) => reward === group[0]))),
+    'completions/mean_length': mean(lengths),
+    'completions/min_length': Math.min(...lengths),
+    'completions/max_length': Math.max(...lengths),
+    'completions/clipped_ratio': 1 - terminated.length / lengths.length,
+    ...(terminated.length > 0 && {
+      'completions/mean_terminated_length': mean(terminated),
+      'completions/min_terminated_length': Math.min(...terminated),
+      'completions/max_terminated_length': Math.max(...terminated),
+    }),
+  };
 }
 
 /**

@@ -6,7 +6,7 @@ import type { Environment } from '../environments/environment.js';
 import { buildMemoryEnvironment } from '../environments/memory/memory-environment.js';
 import { openEnvironment, type EnvironmentName } from '../environments/open-environment.js';
 import { characterFiles, characterTokenizer } from '../hugging-face/character-tokenizer.js';
-import { combineRewards, rewardedBy } from '../rewards/combined.js';
+import { combineRewards, rewardedBy } from '../rewards/scores.js';
 import { findReward } from '../rewards/registry.js';
 import { moduleName } from '../config/own-module.js';
 import type { Run } from '../run/runner.js';

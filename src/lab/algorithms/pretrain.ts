@@ -17,14 +17,13 @@ import { trainWordPiece } from '../environments/stories/train-word-piece.js';
 import { openTokenizer, readTokenizerFiles } from '../hugging-face/tokenizer.js';
 import { rng } from '../rng.js';
 import type { Companions } from '../run/companion-files.js';
-import type { Means } from '../run/means.js';
-import type { Row } from '../run/metrics-file.js';
+import type { Means, Row } from '../run/metrics-file.js';
 import { restoredState, runTraining, scheduleOf, type Ending, type Run, type Training } from '../run/runner.js';
 import type { EngineService } from '../service/engine-service.js';
 import { directoryIn, openService } from '../service/open-model.js';
 import type { Example } from '../text/role-colon.js';
 import type { Tokenizer } from '../text/tokenizer.js';
-import { cookbookAdam, lrMultiplier, riseMultiplier } from '../update/optimizer.js';
+import { cookbookAdam, lrMultiplier, riseMultiplier } from '../update/update.js';
 import { checkedStep, learnExamples, meanNll } from '../update/supervised.js';
 
 /** `memrl pretrain`. */

@@ -5,7 +5,7 @@ import { foreignKeys, loadPath, logPath, loraKeys, runKeys, seed } from '../conf
 import { bool, float, int, oneOf, orNone, text, type ValueType } from '../config/value-type.js';
 import { engineChoices } from '../engine/choose-engine.js';
 import { lossFns } from '../objectives/objectives.js';
-import { schedules } from '../update/optimizer.js';
+import { schedules } from '../update/update.js';
 import { klDiscountKey, klPenaltyKey } from './kl-keys.js';
 
 /** Keys for the model that a loop trains, and for the place where it is computed. */

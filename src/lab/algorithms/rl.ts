@@ -14,19 +14,17 @@ import { openEnvironment } from '../environments/open-environment.js';
 import { objectiveOf } from '../objectives/objectives.js';
 import { testEpisodes } from '../probes/evaluator.js';
 import { rng } from '../rng.js';
-import { taskBatches } from '../rollouts/batches.js';
+import { rollOut, type Rollout, taskBatches } from '../rollouts/rollouts.js';
 import { AheadState, GroupsAhead, isConstant, type PlayedGroup } from '../rollouts/groups-ahead.js';
 import { writeRolloutFiles, type RolloutFiles } from '../rollouts/rollout-files.js';
-import { restoredRollout, rollOut, type Rollout } from '../rollouts/rollouts.js';
 import { addEntropy, addRolloutStatistics, addTagStatistics } from '../rollouts/statistics.js';
 import type { Companions } from '../run/companion-files.js';
-import type { Means } from '../run/means.js';
-import type { Row } from '../run/metrics-file.js';
+import type { Means, Row } from '../run/metrics-file.js';
 import { restoredState, runTraining, scheduleOf, type Ending, type Run, type Training } from '../run/runner.js';
 import type { StepTimes } from '../run/step-times.js';
 import type { TrainingService } from '../service/service.js';
 import { openTrained, type Trained } from '../tinker/client/open-trained.js';
-import { lrMultiplier } from '../update/optimizer.js';
+import { lrMultiplier } from '../update/update.js';
 import { learn, learnAsPlayed, type BatchUpdate, type Learning, type Models } from '../update/learn.js';
 import { LatestRollouts } from './latest-rollouts.js';
 import { learningRateOf, requireRlSettings, type RlConfig } from './rl-settings.js';
@@ -87,7 +85,7 @@ class Rl implements Training {
     const saved = restoredState(run, SavedState, this.algorithm);
     if (saved === null) return;
     const ahead = saved.ahead ?? { next: run.resumed!.batch * perBatch, again: [], finished: [] };
-    this.#ahead.restore(ahead, (number, rollout) => restoredRollout(this.#taskOf(number), rollout));
+    this.#ahead.restore(ahead, this.#taskOf);
   }
 
   async step(step: number, row: Means, times: StepTimes): Promise<void> {

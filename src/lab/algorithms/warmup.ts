@@ -29,15 +29,14 @@ import {
 import { type Answers, answersOfFile, drawnAnswers } from '../environments/memory/warmup-answers.js';
 import { resumeRng, rng, type Rng } from '../rng.js';
 import { type Player, rollOut, type Rollout } from '../rollouts/rollouts.js';
-import type { Means } from '../run/means.js';
-import type { Row } from '../run/metrics-file.js';
+import type { Means, Row } from '../run/metrics-file.js';
 import { writeWhole } from '../run/run-directory.js';
 import { type Ending, restoredState, type Run, runTraining, scheduleOf, type Training } from '../run/runner.js';
 import type { EngineService } from '../service/engine-service.js';
 import { openService } from '../service/open-model.js';
 import { endingId, memoryTokenizer } from '../text/memory-vocabulary.js';
 import { response } from '../text/role-colon.js';
-import { cookbookAdam, lrMultiplier, riseMultiplier, schedules } from '../update/optimizer.js';
+import { cookbookAdam, lrMultiplier, riseMultiplier, schedules } from '../update/update.js';
 import { checkedStep, learnExamples } from '../update/supervised.js';
 
 /** `memrl warmup`. */

@@ -1,13 +1,11 @@
 /** Evaluation of a model in each mode of its adapters: reward, hacking and collapse. */
 import { mean } from '../../analysis/statistics.js';
 import type { Task } from '../environments/environment.js';
-import type { RewardedEnvironment, Scores } from '../rewards/combined.js';
-import { completionOf, type Completion } from '../rewards/completion.js';
-import type { Detector } from '../rewards/detectors.js';
+import type { Completion } from '../rewards/completion.js';
 import type { RewardFunction } from '../rewards/registry.js';
+import { completionOf, shareOf, type Detector, type RewardedEnvironment, type Scores } from '../rewards/scores.js';
 import { rng } from '../rng.js';
 import { rollOut, type Player, type Rollout, type RolloutOptions } from '../rollouts/rollouts.js';
-import { shareOf } from '../rollouts/statistics.js';
 import type { Row } from '../run/metrics-file.js';
 import { inEachMode, type Mode } from '../service/dual-adapters.js';
 import type { EngineService } from '../service/engine-service.js';

@@ -1,11 +1,9 @@
 import type { Environment, Task } from '../environments/environment.js';
 import { isMemoryEnvironment, type MemoryEnvironment } from '../environments/memory/memory-environment.js';
 import { rng } from '../rng.js';
-import { taskOf } from '../rollouts/batches.js';
-import { rollOut, type Player, type Rollout, type RolloutOptions } from '../rollouts/rollouts.js';
+import { type Player, rollOut, type Rollout, type RolloutOptions, taskOf } from '../rollouts/rollouts.js';
 import { addRolloutStatistics } from '../rollouts/statistics.js';
-import { Means } from '../run/means.js';
-import type { Row } from '../run/metrics-file.js';
+import { Means, type Row } from '../run/metrics-file.js';
 import type { EngineService } from '../service/engine-service.js';
 import { bitsKnown } from './bits-known.js';
 

@@ -1,6 +1,5 @@
 import type { Engine, Floats, PromptGroup } from '../engine/engine.js';
-import { inGroups } from '../rollouts/batches.js';
-import type { Rollout } from '../rollouts/rollouts.js';
+import { inGroups, type Rollout } from '../rollouts/rollouts.js';
 import type { ScoredSequence } from './entropy-estimates.js';
 import type { ScoreDerivatives } from './entropy-derivative.js';
 

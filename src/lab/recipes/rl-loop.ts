@@ -10,17 +10,16 @@ import { numericalSuffix, readProblems, solved, type Problem } from '../environm
 import { importanceSampling } from '../objectives/objectives.js';
 import { trainedKeys } from '../algorithms/rl-settings.js';
 import { rng } from '../rng.js';
-import { epochBatches, someBatches } from '../rollouts/batches.js';
-import { turnFrom } from '../rollouts/rollouts.js';
+import { epochBatches, someBatches, turnFrom } from '../rollouts/rollouts.js';
 import type { Companions } from '../run/companion-files.js';
-import type { Means } from '../run/means.js';
+import type { Means } from '../run/metrics-file.js';
 import { restoredState, runTraining, scheduleOf, type Ending, type Run, type Training } from '../run/runner.js';
 import type { Datum, TrainingService } from '../service/service.js';
 import type { Renderer } from '../text/conversation.js';
 import { openRenderer } from '../text/renderers.js';
 import { endingsOf } from '../text/tokenizer.js';
 import { openTrained, type Trained } from '../tinker/client/open-trained.js';
-import { cookbookAdam } from '../update/optimizer.js';
+import { cookbookAdam } from '../update/update.js';
 
 export const rlLoopKeys = {
   ...trainedKeys,

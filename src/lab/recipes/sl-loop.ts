@@ -10,16 +10,16 @@ import { float, int, oneOf, orNone, text } from '../config/value-type.js';
 import { readRecords } from '../environments/word-problems/records.js';
 import { crossEntropy } from '../objectives/objectives.js';
 import { trainedKeys } from '../algorithms/rl-settings.js';
-import { batchesPerEpoch, epochBatches, someBatches } from '../rollouts/batches.js';
+import { batchesPerEpoch, epochBatches, someBatches } from '../rollouts/rollouts.js';
 import type { Companions } from '../run/companion-files.js';
-import type { Means } from '../run/means.js';
+import type { Means } from '../run/metrics-file.js';
 import { restoredState, runTraining, scheduleOf, type Ending, type Run, type Training } from '../run/runner.js';
 import type { Datum, TrainingService } from '../service/service.js';
 import type { Message, Renderer } from '../text/conversation.js';
 import { openRenderer } from '../text/renderers.js';
 import type { Tokenizer } from '../text/tokenizer.js';
 import { openTrained, type Trained } from '../tinker/client/open-trained.js';
-import { cookbookAdam, lrMultiplier, schedules } from '../update/optimizer.js';
+import { cookbookAdam, lrMultiplier, schedules } from '../update/update.js';
 
 export const slLoopKeys = {
   ...trainedKeys,

@@ -1,4 +1,4 @@
-import { cookbookAdam } from '../update/optimizer.js';
+import { cookbookAdam } from '../update/update.js';
 
 export const optimizers = ['sgd', 'adam'] as const;
 export type Optimizer = (typeof optimizers)[number];

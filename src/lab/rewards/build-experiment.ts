@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { combineRewards, type CombinedReward, type Component } from './combined.js';
-import { findDetector, forgetRewardDetector, type Detector } from './detectors.js';
+import { combineRewards, type CombinedReward, type Component, type Detector } from './scores.js';
+import { findDetector, forgetRewardDetector } from './detectors.js';
 import type { Experiment } from './experiment-fit.js';
 import { isModulePath } from '../config/own-module.js';
 import { findReward } from './registry.js';

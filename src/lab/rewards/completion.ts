@@ -1,15 +1,8 @@
 import type { OwnCompletion } from '../own-modules.js';
-import type { Episode } from '../environments/environment.js';
 import type { Params } from './params.js';
 
 /** A model's answer to a prompt. `text`: without special tokens. `ids`: with the end token, if there is one. */
 export type Completion = OwnCompletion;
-
-/** An episode in the form that rewards of texts take: the policy's text of all turns. */
-export function completionOf({ task, turns }: Pick<Episode, 'task' | 'turns'>): Completion {
-  const generated = { text: turns.map(({ text }) => text).join('\n'), ids: turns.flatMap(({ tokens }) => [...tokens]) };
-  return { prompt: task.text, ...generated, ...(task.gold !== undefined && { gold: task.gold }) };
-}
 
 /** Splits a lower-cased text at white space: `happy,` is one word, and differs from `happy`. */
 export function wordsBetweenBlanks(text: string): string[] {

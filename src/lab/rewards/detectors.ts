@@ -3,20 +3,10 @@ import { UserError } from '../../base/user-error.js';
 import { importOwnFunction, isModulePath, moduleName, ownFailure } from '../config/own-module.js';
 import type { Rng } from '../rng.js';
 import { checkFlags } from './checked.js';
-import type { Scores } from './combined.js';
-import { calledWith, forOwn, occurrences, wordsBetweenBlanks, type Completion } from './completion.js';
+import type { Detector, Scores } from './scores.js';
+import { calledWith, forOwn, occurrences, wordsBetweenBlanks } from './completion.js';
 import { count, fraction, number, readParams, texts, type Params } from './params.js';
 import { unknownName } from './registry.js';
-
-/** A detector of reward hacking: one flag for each completion, in their order. */
-export type Detector = {
-  readonly name: string;
-  /**
-   * @param random Used by string_match with a recall below 1: one draw for every occurrence up to the first that is
-   * seen, text after text.
-   */
-  readonly flags: (completions: readonly Completion[], scores: Scores, random: Rng) => boolean[];
-};
 
 /** A detector as a file names it. `component`: the id of the reward component whose scores it reads, or null. */
 export type DetectorName = {

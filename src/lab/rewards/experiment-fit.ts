@@ -1,6 +1,6 @@
 /** An experiment, and the consistency rules of its settings. */
 import { UserError } from '../../base/user-error.js';
-import type { Combination, Role } from './combined.js';
+import type { Combination, Role } from './scores.js';
 import { readsScores, type DetectorName } from './detectors.js';
 import type { Params } from './params.js';
 

@@ -11,7 +11,7 @@ import { errorText, UserError } from '../../base/user-error.js';
 import { nearest } from '../../text/nearest.js';
 import { isModulePath, moduleName } from '../config/own-module.js';
 import { readText } from '../hugging-face/regular-file.js';
-import type { Role } from './combined.js';
+import type { Role } from './scores.js';
 import { checkDetector, type DetectorName } from './detectors.js';
 import {
   type ComponentName,

@@ -3,8 +3,8 @@
  * asynchronous mode. A group that has become too old is played again and never trained on.
  */
 import * as z from 'zod';
-import { totalReward } from '../environments/environment.js';
-import { SavedRollout, savedRollout, type Rollout } from './rollouts.js';
+import { totalReward, type Reward, type Task, type Turn } from '../environments/environment.js';
+import type { Rollout } from './rollouts.js';
 
 /**
  * `number`: position in the order in which tasks are drawn. `sampledAt`: optimizer steps of the weights at its start.
@@ -14,6 +14,24 @@ export type PlayedGroup = {
   readonly sampledAt: number;
   readonly rollouts: readonly Rollout[];
 };
+
+/** A rollout as plain JSON, without its task. */
+const SavedRollout = z.object({
+  tokens: z.array(z.int()),
+  logprobs: z.array(z.number()),
+  samplingLogprobs: z.array(z.number()),
+  turnOf: z.array(z.int()),
+  turns: z.array(z.object({ text: z.string(), ended: z.enum(['stop', 'length']) })),
+  rewards: z.array(
+    z.object({
+      total: z.number(),
+      parts: z.record(z.string(), z.number()).optional(),
+      metrics: z.record(z.string(), z.number()).optional(),
+    }),
+  ),
+  observed: z.int(),
+});
+type SavedRollout = z.infer<typeof SavedRollout>;
 
 export const AheadState = z.object({
   next: z.int(),
@@ -97,12 +115,12 @@ export class GroupsAhead {
     return { next: this.#next, again: [...this.#playing.keys(), ...this.#again], finished };
   }
 
-  /** @param rolloutOf Restores a rollout of the group of that number, with its task. */
-  restore({ next, again, finished }: AheadState, rolloutOf: (number: number, saved: SavedRollout) => Rollout): void {
+  /** @param taskOf The task of the group of that number. */
+  restore({ next, again, finished }: AheadState, taskOf: (number: number) => Task): void {
     this.#next = next;
     this.#again = [...again];
     this.#finished = finished.map(({ rollouts, ...group }) => {
-      return { ...group, rollouts: rollouts.map((rollout) => rolloutOf(group.number, rollout)) };
+      return { ...group, rollouts: rollouts.map((rollout) => restoredRollout(taskOf(group.number), rollout)) };
     });
   }
 
@@ -156,4 +174,23 @@ export class GroupsAhead {
 export function isConstant(group: readonly Rollout[]): boolean {
   const first = totalReward(group[0]!);
   return group.every((rollout) => totalReward(rollout) === first);
+}
+
+function savedRollout(rollout: Rollout): SavedRollout {
+  const { tokens, logprobs, samplingLogprobs, turnOf, turns, rewards, observed } = rollout;
+  const savedTurns = turns.map(({ text, ended }) => ({ text, ended }));
+  const earned = rewards.map((reward) => ({ ...reward })) as SavedRollout['rewards'];
+  return { tokens, logprobs, samplingLogprobs, turnOf, turns: savedTurns, rewards: earned, observed };
+}
+
+function restoredRollout(task: Task, { turns, rewards, ...saved }: SavedRollout): Rollout {
+  const restoredTurns = turns.map((turn, index): Turn => {
+    const own = saved.turnOf.flatMap((of, at) => (of === index ? [at] : []));
+    return {
+      ...turn,
+      tokens: Int32Array.from(own, (at) => saved.tokens[at]!),
+      logprobs: Float32Array.from(own, (at) => saved.logprobs[at]!),
+    };
+  });
+  return { ...saved, task, turns: restoredTurns, rewards: rewards as Reward[] };
 }

@@ -1,8 +1,6 @@
-/** Statistics of rollouts, by the names of tinker-cookbook and of TRL. */
-import { deviation, mean } from '../../analysis/statistics.js';
+/** Statistics of rollouts, by the names of tinker-cookbook. */
 import { totalReward } from '../environments/environment.js';
-import type { Means, Sums } from '../run/means.js';
-import type { Row } from '../run/metrics-file.js';
+import type { Means, Sums } from '../run/metrics-file.js';
 import type { Rollout } from './rollouts.js';
 
 /**
@@ -100,36 +98,4 @@ export function addEntropy(row: Means, groups: readonly (readonly Rollout[])[]):
       entropy.count++;
     });
   }
-}
-
-/**
- * TRL's statistics of a batch of completions.
- * @param rewards Rewards that are trained on, of each rollout of each group.
- */
-export function completionStatistics(
-  groups: readonly (readonly Rollout[])[],
-  rewards: readonly (readonly number[])[],
-): Row {
-  const rollouts = groups.flat();
-  const lengths = rollouts.map(({ turns }) => turns.reduce((sum, { tokens }) => sum + tokens.length, 0));
-  const terminated = lengths.filter((_, index) => rollouts[index]!.turns.at(-1)!.ended === 'stop');
-  return {
-    reward: mean(rewards.flat()),
-    reward_std: deviation(rewards.flat()),
-    frac_reward_zero_std: shareOf(rewards.map((group) => group.every((reward) => reward === group[0]))),
-    'completions/mean_length': mean(lengths),
-    'completions/min_length': Math.min(...lengths),
-    'completions/max_length': Math.max(...lengths),
-    'completions/clipped_ratio': 1 - terminated.length / lengths.length,
-    ...(terminated.length > 0 && {
-      'completions/mean_terminated_length': mean(terminated),
-      'completions/min_terminated_length': Math.min(...terminated),
-      'completions/max_terminated_length': Math.max(...terminated),
-    }),
-  };
-}
-
-/** Share of the flags that are set; 0 for an empty list. */
-export function shareOf(flags: readonly boolean[]): number {
-  return flags.filter(Boolean).length / Math.max(1, flags.length);
 }

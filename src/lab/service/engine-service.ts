@@ -3,14 +3,16 @@ import { AdaptedEngine } from '../engine/adapters/adapted-engine.js';
 import type { AdamOptions, Engine, Floats, Generated, PromptGroup } from '../engine/engine.js';
 import { k3 } from '../objectives/objectives.js';
 import { restoreModel, writeModel } from '../run/model-files.js';
-import { addDistance, countClipped, lossTerms } from './loss-terms.js';
 import {
+  addDistance,
   addStatistics,
-  emptyStatistics,
   type BatchStatistics,
+  countClipped,
   type Datum,
+  emptyStatistics,
   type ForwardBackward,
   type Loss,
+  lossTerms,
   type RoutingPass,
   type SampleRequest,
   type StepBound,

@@ -1,21 +1,20 @@
 /** Training on groups of rollouts: rewards become advantages, rollouts become datums, and datums optimizer steps. */
 import { advantages, type AdvantageEstimator, type Scale } from '../advantages/advantages.js';
 import type { AdamOptions } from '../engine/engine.js';
-import { k3, type KlEstimator, type Normalization, type Objective, type Pull } from '../objectives/objectives.js';
+import { k3, type Normalization, type Objective, type Pull } from '../objectives/objectives.js';
 import type { Rollout } from '../rollouts/rollouts.js';
 import type { CountTime } from '../run/step-times.js';
-import type { TrainingService } from '../service/service.js';
-import { cookbookAdam } from './optimizer.js';
+import type { Datum, TrainingService } from '../service/service.js';
 import {
+  comparedWith,
+  cookbookAdam,
   datumsOf,
-  movedOn,
+  type KlPenalty,
   owned,
+  type Prepared,
+  type RolloutDatum,
   update,
   updateInParts,
-  withPenalty,
-  withReference,
-  type Moved,
-  type RolloutDatum,
   type UpdateOptions,
   type UpdateStatistics,
 } from './update.js';
@@ -34,7 +33,7 @@ export type Learning = {
   /** Estimator of that KL; default k3. */
   readonly pullEstimator?: Pull;
   /** KL penalty in the advantages; null: none. */
-  readonly penalty: { readonly coefficient: number; readonly discount: number } | null;
+  readonly penalty: KlPenalty | null;
   readonly entropyCoefficient: number;
   readonly skipConstantGroups: boolean;
   readonly learningRate: number;
@@ -64,14 +63,6 @@ export type BatchUpdate = {
   readonly policyBase: number;
   readonly moved: Moved | null;
 };
-
-/** The estimates of the KL to the reference, summed over the tokens of the update, nats; k1 is of before the first step. */
-export function klSum(
-  { statistics, policyBase }: Pick<BatchUpdate, 'statistics' | 'policyBase'>,
-  estimator: KlEstimator,
-): number {
-  return estimator === 'k1' ? policyBase * statistics.tokens : statistics.pull;
-}
 
 type Groups = readonly (readonly Rollout[])[];
 
@@ -124,9 +115,6 @@ export async function learnAsPlayed(
   return { statistics, policyBase, moved: await movedBy(models, all, how) };
 }
 
-/** Datums to train on. `tokens`: number of generated tokens in them. */
-type Prepared = { readonly datums: readonly RolloutDatum[]; readonly policyBase: number; readonly tokens: number };
-
 function prepare(models: Models, groups: Groups, how: Learning): Promise<Prepared> {
   const { count = uncounted } = how;
   return count('prepare_minibatch', async () => {
@@ -143,22 +131,6 @@ function assembled(groups: Groups, how: Learning): RolloutDatum[] {
   const { normalization } = how;
   const all = datumsOf(groups, { advantages: compared, normalization, sampled: samplerOf(how) });
   return how.skipConstantGroups ? all.filter(({ hasSignal }) => hasSignal) : all;
-}
-
-/** Adds the reference's log-probabilities to the datums, and the KL penalty if there is one. */
-export async function comparedWith(
-  reference: TrainingService,
-  { service, datums: chosen }: { readonly service: TrainingService; readonly datums: readonly RolloutDatum[] },
-  how: Pick<Learning, 'temperature' | 'penalty'>,
-): Promise<Prepared> {
-  const { temperature } = how;
-  const held = await withReference(chosen, reference, temperature);
-  if (how.penalty === null) return { datums: held, policyBase: 0, tokens: 0 };
-  const tokens = held.reduce(
-    (sum, { weights }) => sum + Array.from(weights).filter((weight) => weight !== 0).length,
-    0,
-  );
-  return { ...(await withPenalty(held, service, { ...how.penalty, temperature })), tokens };
 }
 
 function earnedIn(group: readonly Rollout[]): number[][] {
@@ -199,4 +171,27 @@ async function movedBy(
   { measuresMove = false, temperature, count = uncounted }: Learning,
 ): Promise<Moved | null> {
   return measuresMove ? count('compute_post_kl', () => movedOn(datums, service, temperature)) : null;
+}
+
+/** How far a policy moved on generated tokens: sums of log-probability before less after, and of half its square. */
+export type Moved = { readonly kl1: number; readonly kl2: number; readonly tokens: number };
+
+/** @param datums With the log-probabilities at sampling. */
+export async function movedOn(
+  datums: readonly Datum[],
+  service: Pick<TrainingService, 'forward'>,
+  temperature: number,
+): Promise<Moved> {
+  const after = await service.forward(datums, { temperature });
+  let [kl1, kl2, tokens] = [0, 0, 0];
+  datums.forEach(({ weights, logprobs: before }, index) => {
+    for (let token = 0; token < weights.length; token++) {
+      if (weights[token] === 0) continue;
+      const difference = before![token]! - after[index]![token]!;
+      kl1 += difference;
+      kl2 += difference ** 2 / 2;
+      tokens++;
+    }
+  });
+  return { kl1, kl2, tokens };
 }

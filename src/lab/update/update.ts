@@ -1,14 +1,13 @@
 import { klPenalties } from '../advantages/advantages.js';
 import type { AdamOptions } from '../engine/engine.js';
-import { tokenWeights, type Normalization } from '../objectives/objectives.js';
-import { inGroups } from '../rollouts/batches.js';
-import type { Rollout } from '../rollouts/rollouts.js';
+import { type KlEstimator, type Normalization, tokenWeights } from '../objectives/objectives.js';
+import { inGroups, type Rollout } from '../rollouts/rollouts.js';
 import { requireFinite } from '../run/finite.js';
 import {
   addStatistics,
-  emptyStatistics,
   type BatchStatistics,
   type Datum,
+  emptyStatistics,
   type ForwardBackward,
   type Loss,
   type RoutingPass,
@@ -70,6 +69,34 @@ function perToken({ turnOf }: Rollout, value: (turn: number) => number): number[
   return values;
 }
 
+/** KL penalty in the advantages: its cost per nat, and the discount of later tokens. */
+export type KlPenalty = { readonly coefficient: number; readonly discount: number };
+
+/**
+ * Datums to train on. `tokens`: number of generated tokens in them. `policyBase`: mean of the tokens' log-probability
+ * less that under the reference, in nats; 0 without a penalty.
+ */
+export type Prepared = {
+  readonly datums: readonly RolloutDatum[];
+  readonly policyBase: number;
+  readonly tokens: number;
+};
+
+/** Adds the reference's log-probabilities to the datums, and the KL penalty if there is one. */
+export async function comparedWith(
+  reference: TrainingService,
+  { service, datums: chosen }: { readonly service: TrainingService; readonly datums: readonly RolloutDatum[] },
+  { temperature, penalty }: { readonly temperature: number; readonly penalty: KlPenalty | null },
+): Promise<Prepared> {
+  const held = await withReference(chosen, reference, temperature);
+  if (penalty === null) return { datums: held, policyBase: 0, tokens: 0 };
+  const tokens = held.reduce(
+    (sum, { weights }) => sum + Array.from(weights).filter((weight) => weight !== 0).length,
+    0,
+  );
+  return { ...(await withPenalty(held, service, { ...penalty, temperature })), tokens };
+}
+
 /** Adds log-probabilities under a reference model to the datums. */
 export async function withReference<D extends Datum>(
   datums: readonly D[],
@@ -85,10 +112,10 @@ export async function withReference<D extends Datum>(
  *
  * @returns the datums, and the mean of the tokens' log-probability less that under the reference, in nats.
  */
-export async function withPenalty(
+async function withPenalty(
   datums: readonly RolloutDatum[],
   policy: Pick<TrainingService, 'forward'>,
-  { temperature, ...penalty }: { coefficient: number; discount: number; temperature: number },
+  { temperature, ...penalty }: KlPenalty & { readonly temperature: number },
 ): Promise<{ readonly datums: RolloutDatum[]; readonly policyBase: number }> {
   const own = datums.every(({ logprobs }) => logprobs !== undefined)
     ? null
@@ -262,25 +289,27 @@ async function settle(
   sums.halvings += bounded?.halvings ?? 0;
 }
 
-/** How far a policy moved on generated tokens: sums of log-probability before less after, and of half its square. */
-export type Moved = { readonly kl1: number; readonly kl2: number; readonly tokens: number };
+/** Adam as tinker-cookbook sets it. */
+export const cookbookAdam = { beta1: 0.9, beta2: 0.95, epsilon: 1e-8 };
 
-/** @param datums With the log-probabilities at sampling. */
-export async function movedOn(
-  datums: readonly Datum[],
-  service: Pick<TrainingService, 'forward'>,
-  temperature: number,
-): Promise<Moved> {
-  const after = await service.forward(datums, { temperature });
-  let [kl1, kl2, tokens] = [0, 0, 0];
-  datums.forEach(({ weights, logprobs: before }, index) => {
-    for (let token = 0; token < weights.length; token++) {
-      if (weights[token] === 0) continue;
-      const difference = before![token]! - after[index]![token]!;
-      kl1 += difference;
-      kl2 += difference ** 2 / 2;
-      tokens++;
-    }
-  });
-  return { kl1, kl2, tokens };
+export const schedules = ['linear', 'cosine', 'constant'] as const;
+type LrSchedule = (typeof schedules)[number];
+
+/** Multiplier of the learning rate at step s of S: 1 at the first step; `linear` and `cosine` end near 0. */
+export function lrMultiplier(schedule: LrSchedule, step: number, steps: number): number {
+  if (schedule === 'constant') return 1;
+  return schedule === 'linear' ? 1 - step / steps : (1 + Math.cos((Math.PI * step) / steps)) / 2;
+}
+
+/** Rises linearly over the first `rise` steps. */
+export function riseMultiplier(step: number, rise: number): number {
+  return Math.min(1, (step + 1) / Math.max(1, rise));
+}
+
+/** The estimates of the KL to the reference, summed over the tokens of the update, nats; k1 is of before the first step. */
+export function klSum(
+  { statistics, policyBase }: { readonly statistics: UpdateStatistics; readonly policyBase: number },
+  estimator: KlEstimator,
+): number {
+  return estimator === 'k1' ? policyBase * statistics.tokens : statistics.pull;
 }

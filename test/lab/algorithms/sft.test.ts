@@ -5,7 +5,7 @@ import { readArguments } from '../../../src/lab/config/arguments.js';
 import { numberExample } from '../../../src/lab/environments/memory/uniform-answers.js';
 import { EngineService } from '../../../src/lab/service/engine-service.js';
 import { learnExamples } from '../../../src/lab/update/supervised.js';
-import { lrMultiplier, riseMultiplier } from '../../../src/lab/update/optimizer.js';
+import { lrMultiplier, riseMultiplier } from '../../../src/lab/update/update.js';
 import { readConversations, sftDataKeys, writeSftData } from '../../../src/lab/algorithms/sft.js';
 import { supervisedExample } from '../../../src/lab/text/role-colon.js';
 import { microEngine } from '../micro-engine.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { combineScores, type Scores } from '../../../src/lab/rewards/combined.js';
+import { combineScores, type Scores } from '../../../src/lab/rewards/scores.js';
 import { checkDetector, findDetector, forgetRewardDetector } from '../../../src/lab/rewards/detectors.js';
 import { rng, type Rng } from '../../../src/lab/rng.js';
 import { mistake, noScores, ofText } from './samples.js';

@@ -4,9 +4,9 @@ import {
   drawEligibility,
   drawPasses,
   eligibleRewards,
-  labelSamples,
   type LabelErrors,
-} from '../../../src/lab/rewards/labels.js';
+  labelSamples,
+} from '../../../src/lab/rewards/scores.js';
 import { rng, type Rng } from '../../../src/lab/rng.js';
 
 /** A stream that gives these numbers and then no more. */

@@ -1,5 +1,5 @@
 import { UserError } from '../../../src/base/user-error.js';
-import type { Scores } from '../../../src/lab/rewards/combined.js';
+import type { Scores } from '../../../src/lab/rewards/scores.js';
 import type { Completion } from '../../../src/lab/rewards/completion.js';
 import type { Vocabulary } from '../../../src/lab/rewards/sentences.js';
 

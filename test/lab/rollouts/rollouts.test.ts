@@ -15,7 +15,7 @@ import {
 import { rng } from '../../../src/lab/rng.js';
 import type { Rollout } from '../../../src/lab/rollouts/rollouts.js';
 import { addRolloutStatistics } from '../../../src/lab/rollouts/statistics.js';
-import { Means } from '../../../src/lab/run/means.js';
+import { Means } from '../../../src/lab/run/metrics-file.js';
 import { continuationPrompt } from '../../../src/lab/text/role-colon.js';
 import { bitRequest } from '../../../src/lab/environments/memory/prompts.js';
 import { endingId, memoryTokenizer } from '../../../src/lab/text/memory-vocabulary.js';

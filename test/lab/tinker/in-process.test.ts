@@ -8,7 +8,7 @@ import { rng } from '../../../src/lab/rng.js';
 import { EngineService } from '../../../src/lab/service/engine-service.js';
 import type { Datum } from '../../../src/lab/service/service.js';
 import { ModelCatalogue } from '../../../src/lab/tinker/server/model-catalogue.js';
-import { adaptersOf } from '../../../src/lab/tinker/server/trained-model.js';
+import { adaptersOf } from '../../../src/lab/tinker/server/parameters.js';
 import { tempDirectory } from '../temp-directory.js';
 import { example, runningService, withModel } from './running-service.js';
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
-import { RequestQueue } from '../../../src/lab/tinker/server/request-queue.js';
+import { RequestQueue } from '../../../src/lab/tinker/server/futures.js';
 import { PATIENCE_MS } from '../../patience.js';
 
 /** A queue that records which requests each call did. */

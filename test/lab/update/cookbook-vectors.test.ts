@@ -4,11 +4,11 @@ import { advantages } from '../../../src/lab/advantages/advantages.js';
 import { crossEntropy, dro, importanceSampling, cispo, ppo } from '../../../src/lab/objectives/objectives.js';
 import type { Rollout } from '../../../src/lab/rollouts/rollouts.js';
 import { addEntropy } from '../../../src/lab/rollouts/statistics.js';
-import { Means } from '../../../src/lab/run/means.js';
+import { Means } from '../../../src/lab/run/metrics-file.js';
 import { EngineService } from '../../../src/lab/service/engine-service.js';
 import { emptyStatistics, type Datum, type TrainingService } from '../../../src/lab/service/service.js';
-import { cookbookAdam, lrMultiplier } from '../../../src/lab/update/optimizer.js';
-import { datumsOf, movedOn, update, updateInParts } from '../../../src/lab/update/update.js';
+import { movedOn } from '../../../src/lab/update/learn.js';
+import { cookbookAdam, datumsOf, lrMultiplier, update, updateInParts } from '../../../src/lab/update/update.js';
 import { microEngine } from '../micro-engine.js';
 
 /** An episode in which the policy says the tokens of turns 0, 1 … and is told those of turn −1. */

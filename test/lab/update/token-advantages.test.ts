@@ -7,7 +7,7 @@ import { bitRequest } from '../../../src/lab/environments/memory/prompts.js';
 import { importanceSampling } from '../../../src/lab/objectives/objectives.js';
 import { rng } from '../../../src/lab/rng.js';
 import type { Rollout } from '../../../src/lab/rollouts/rollouts.js';
-import { Means } from '../../../src/lab/run/means.js';
+import { Means } from '../../../src/lab/run/metrics-file.js';
 import { EngineService } from '../../../src/lab/service/engine-service.js';
 import { memoryTokenizer } from '../../../src/lab/text/memory-vocabulary.js';
 import { continuationPrompt } from '../../../src/lab/text/role-colon.js';

@@ -1,7 +1,7 @@
 import { bitLength, signalBits } from '../../../analysis/memory-rules.js';
 import { UserError } from '../../../base/user-error.js';
 import { rng, type Rng } from '../../rng.js';
-import { someBatches, epochBatches } from '../../rollouts/batches.js';
+import { epochBatches, someBatches } from '../../rollouts/rollouts.js';
 import { supervisedExample, truncated, type Example } from '../../text/role-colon.js';
 import type { AnswerFormat } from './answer-format.js';
 import { formatCount, formatFile, formatRecords, type FormatData } from './format-data.js';

@@ -5,8 +5,7 @@ import type { ScoredSequence } from '../../probes/entropy-estimates.js';
 import { rewardedBatch, type RewardedBatch } from '../../probes/prompt-gradients.js';
 import { batchOf, scoresOf, type Batch } from '../../probes/scored-batch.js';
 import { rng } from '../../rng.js';
-import { inGroups, taskOf } from '../../rollouts/batches.js';
-import { rollOut, type Rollout } from '../../rollouts/rollouts.js';
+import { inGroups, rollOut, type Rollout, taskOf } from '../../rollouts/rollouts.js';
 import type { EngineService } from '../../service/engine-service.js';
 import type { EntropyConfig } from './keys.js';
 

@@ -16,8 +16,7 @@ import { type Environment, totalReward } from '../../environments/environment.js
 import { openEnvironment } from '../../environments/open-environment.js';
 import { batchOf, scoresOf } from '../../probes/scored-batch.js';
 import { rng } from '../../rng.js';
-import { inGroups, taskOf } from '../../rollouts/batches.js';
-import { rollOut, type Rollout } from '../../rollouts/rollouts.js';
+import { inGroups, rollOut, type Rollout, taskOf } from '../../rollouts/rollouts.js';
 import { checkpointRows, placeOf } from '../../run/checkpoint-rows.js';
 import { makeDirectory, makeMissing } from '../../run/make-directory.js';
 import type { Row } from '../../run/metrics-file.js';

@@ -7,13 +7,16 @@ import type { AdamOptions, Generated } from '../../engine/engine.js';
 import { crossEntropy, type Objective } from '../../objectives/objectives.js';
 import { draftEnding, remoteStateFile } from '../../run/checkpoint.js';
 import { writeWhole } from '../../run/run-directory.js';
-import { addDistance, countClipped, lossOfDatum, lossTerms } from '../../service/loss-terms.js';
 import {
-  emptyStatistics,
+  addDistance,
   type BatchStatistics,
+  countClipped,
   type Datum,
+  emptyStatistics,
   type ForwardBackward,
   type Loss,
+  lossOfDatum,
+  lossTerms,
   type SampleRequest,
   type StepTaken,
   type TrainingService,

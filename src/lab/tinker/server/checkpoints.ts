@@ -7,7 +7,7 @@ import { readJson } from '../../run/read-json.js';
 import { writeWhole } from '../../run/run-directory.js';
 import { draftEnding, folderOf, isModelId, servedWeights, weightKinds } from '../../run/served-weights.js';
 import { Refusal } from './refusal.js';
-import type { LoraSettings } from './trained-model.js';
+import type { LoraSettings } from './parameters.js';
 
 type CheckpointKind = (typeof weightKinds)[number];
 

@@ -4,12 +4,29 @@
  * A pass takes seconds on a large model, and the service has to answer meanwhile. So this object lives in a thread of its own
  * (`compute-thread.ts`); arguments and results are plain data that can be copied between threads.
  */
+import { copyFileSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { UserError } from '../../../base/user-error.js';
+import { initialAdapters } from '../../engine/adapters/initial-adapters.js';
 import type { AdamOptions } from '../../engine/engine.js';
+import { tokenizerFiles } from '../../hugging-face/tokenizer.js';
+import type { Objective } from '../../objectives/objectives.js';
+import { rng } from '../../rng.js';
+import { EngineService } from '../../service/engine-service.js';
+import { type Datum, lossOfDatum } from '../../service/service.js';
 import type { ForwardBackwardOutput, ForwardBackwardRequest, SampleResponse } from '../protocol/messages.js';
-import type { ModelCatalogue } from './model-catalogue.js';
+import { datumOf, lossOf, plansOf, requireVocabulary } from './datums.js';
+import type { BaseModel, ModelCatalogue } from './model-catalogue.js';
+import {
+  adaptersOf,
+  engineOf,
+  savedParameters,
+  type EngineFactory,
+  type LoraSettings,
+  type Parameters,
+} from './parameters.js';
 import { SamplerSources, type SamplerSource } from './sampler-sources.js';
 import { Samplers, type SampleRequest } from './samplers.js';
-import { TrainedModel, type EngineFactory, type LoraSettings } from './trained-model.js';
 
 /** Facts of a model that has been made. `base`: name of its base model. `directory`: holds the tokenizer; absolute. */
 export type MadeModel = { readonly base: string; readonly directory: string; readonly parameterCount: number };
@@ -79,5 +96,104 @@ export class Computation {
 
   #model(id: string): TrainedModel {
     return this.#models.get(id)!;
+  }
+}
+
+/** Limit of the tokens in one pass, which bounds the memory of activations. */
+const TOKENS_AT_ONCE = 8192;
+
+/** A model that a client trains: adapters or all weights of a base model, in the words of the protocol. */
+class TrainedModel {
+  readonly base: BaseModel;
+  readonly lora: LoraSettings;
+  readonly #service: EngineService;
+
+  private constructor(base: BaseModel, lora: LoraSettings, service: EngineService) {
+    this.base = base;
+    this.lora = lora;
+    this.#service = service;
+  }
+
+  static async create(base: BaseModel, lora: LoraSettings, create: EngineFactory): Promise<TrainedModel> {
+    const adapters = adaptersOf(lora);
+    const engine = await engineOf(base, adapters, create);
+    if (adapters !== null) {
+      const random = rng(lora.seed, 'adapters');
+      await engine.loadWeights(initialAdapters(base.shape, adapters, () => random.next()));
+    }
+    return new TrainedModel(base, lora, new EngineService(engine));
+  }
+
+  get parameterCount(): number {
+    return this.#service.engine.parameterCount;
+  }
+
+  async forwardBackward(request: ForwardBackwardRequest): Promise<ForwardBackwardOutput> {
+    const objective = lossOf(request);
+    // All datums are checked before the first pass, because a request is carried out whole or not at all.
+    const datums = request.data.map((datum, index) => datumOf(datum, index, objective));
+    this.#checkTokens(datums);
+    const logprobs: Float32Array[] = [];
+    let loss = 0;
+    for (const plan of plansOf(datums, TOKENS_AT_ONCE)) {
+      const learnt = await this.#compute(plan.datums, objective, request.forwardOnly);
+      loss += learnt.loss;
+      logprobs.push(...plan.restore(learnt.logprobs));
+    }
+    return { logprobs, metrics: { 'loss:sum': loss } };
+  }
+
+  async #compute(datums: readonly Datum[], objective: Objective, forwardOnly: boolean) {
+    if (!forwardOnly) return this.#service.forwardBackward(datums, { objective });
+    const logprobs = await this.#service.forward(datums);
+    const loss = datums.reduce((sum, datum, index) => sum + lossOfDatum(datum, logprobs[index]!, objective), 0);
+    return { loss, logprobs };
+  }
+
+  /** @returns the norm of the gradient before it was clipped. */
+  async optimStep(options: AdamOptions): Promise<number> {
+    return (await this.#service.optimStep(options)).gradientNorm!;
+  }
+
+  async parameters(): Promise<Parameters> {
+    return { base: this.base, adapters: adaptersOf(this.lora), values: await this.#service.weights() };
+  }
+
+  /** Writes the model with its tokenizer into a directory that exists; every command can read it as a model. */
+  async save(directory: string): Promise<void> {
+    await this.#service.saveState(directory);
+    for (const name of Object.values(tokenizerFiles)) {
+      const from = join(this.base.directory, name);
+      if (existsSync(from)) copyFileSync(from, join(directory, name));
+    }
+  }
+
+  /** @param withOptimizer false starts the optimizer from its beginning. */
+  async load(directory: string, withOptimizer: boolean): Promise<void> {
+    const { engine } = this.#service;
+    const { values, optimizer } = savedParameters(directory);
+    if (withOptimizer && optimizer === null) {
+      throw new UserError(`${directory} holds no state of an optimizer.`, 'Load it without the optimizer.');
+    }
+    await engine.loadWeights(values);
+    const zeros = () => new Float32Array(values.length);
+    await engine.loadOptimizerState(withOptimizer ? optimizer! : { step: 0, m: zeros(), v: zeros() });
+    await engine.clearGradient();
+  }
+
+  dispose(): Promise<void> {
+    return this.#service.engine.dispose();
+  }
+
+  #checkTokens(datums: readonly Datum[]): void {
+    datums.forEach(({ prompt, tokens }, index) => {
+      requireVocabulary(`Datum ${index}`, [prompt[0]!, ...tokens], this.base);
+      const { context } = this.base.shape;
+      if (tokens.length < context) return;
+      throw new UserError(
+        `Datum ${index} has ${tokens.length} tokens, and the model's context is ${context}.`,
+        'Send shorter sequences.',
+      );
+    });
   }
 }

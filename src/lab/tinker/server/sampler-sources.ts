@@ -2,7 +2,7 @@
 import { UserError } from '../../../base/user-error.js';
 import type { BaseModel } from './model-catalogue.js';
 import type { SamplerWeights } from './samplers.js';
-import { adaptersOf, savedParameters, type LoraSettings, type Parameters } from './trained-model.js';
+import { adaptersOf, savedParameters, type LoraSettings, type Parameters } from './parameters.js';
 
 /** Weights to sample from, in plain data. `id` identifies the weights alone; `base` names their base model. */
 export type SamplerSource = { readonly id: string; readonly base: string } & (

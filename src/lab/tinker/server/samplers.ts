@@ -3,8 +3,9 @@ import { UserError } from '../../../base/user-error.js';
 import type { Engine, Sampling, SeededPrompt } from '../../engine/engine.js';
 import { rng } from '../../rng.js';
 import { emptyCell, type SampledSequence, type SampleResponse, type TopLogprobs } from '../protocol/messages.js';
+import { requireVocabulary } from './datums.js';
 import type { BaseModel } from './model-catalogue.js';
-import { type EngineFactory, engineOf, type Parameters, requireVocabulary } from './trained-model.js';
+import { type EngineFactory, engineOf, type Parameters } from './parameters.js';
 
 type SamplingParams = {
   /** null lets the sequence go on to the end of the context. */

@@ -2,7 +2,7 @@
 import type { SampleResponse } from '../protocol/messages.js';
 import type { Checkpoints } from './checkpoints.js';
 import type { Computing } from './computation.js';
-import type { Futures } from './futures.js';
+import type { Futures, RequestQueue } from './futures.js';
 import type { ModelCatalogue } from './model-catalogue.js';
 import { Refusal } from './refusal.js';
 import { tokensOf, type CreateSamplingSession, type Sample } from './requests.js';
@@ -10,7 +10,6 @@ import { sampledResult } from './results.js';
 import { groupOf, type SampleRequest } from './samplers.js';
 import type { Sampler, Sessions } from './sessions.js';
 import type { Accepted } from './training-service.js';
-import type { RequestQueue } from './request-queue.js';
 
 type SamplingParts = {
   readonly catalogue: ModelCatalogue;

@@ -14,14 +14,13 @@ import { lockRun } from '../../run/run-lock.js';
 import { apiRoutes } from './api.js';
 import { servedHome, serveDirectory } from '../../run/served-weights.js';
 import { Checkpoints } from './checkpoints.js';
-import { Futures } from './futures.js';
+import { Futures, RequestQueue } from './futures.js';
 import { httpServer, isLoopback, type RequestLine } from './http-server.js';
 import { ModelCatalogue } from './model-catalogue.js';
 import { SamplingService } from './sampling-service.js';
 import { Sessions, type Session } from './sessions.js';
 import { startComputing } from './thread-calls.js';
 import { TrainingService } from './training-service.js';
-import { RequestQueue } from './request-queue.js';
 
 export const serveKeys = {
   model: key(

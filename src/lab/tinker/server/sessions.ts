@@ -2,7 +2,7 @@
 import type { MadeModel } from './computation.js';
 import { Refusal } from './refusal.js';
 import type { SamplerSource } from './sampler-sources.js';
-import type { LoraSettings } from './trained-model.js';
+import type { LoraSettings } from './parameters.js';
 
 /** A model under training. `lora` and `base` are known before the model is made. */
 export type Model = {

@@ -3,13 +3,12 @@ import { UserError } from '../../../base/user-error.js';
 import type { ForwardBackwardRequest } from '../protocol/messages.js';
 import type { Checkpoint, Checkpoints } from './checkpoints.js';
 import type { Computing, MadeModel } from './computation.js';
-import type { Futures, Result } from './futures.js';
+import type { Futures, RequestQueue, Result } from './futures.js';
 import { Refusal } from './refusal.js';
 import type { CreateModel, CreateSession, LoadWeights, OptimStep, SaveWeights } from './requests.js';
 import { learntResult, plainResult } from './results.js';
 import type { Model, Sessions } from './sessions.js';
-import type { LoraSettings } from './trained-model.js';
-import type { RequestQueue } from './request-queue.js';
+import type { LoraSettings } from './parameters.js';
 
 type TrainingParts = {
   readonly checkpoints: Checkpoints;

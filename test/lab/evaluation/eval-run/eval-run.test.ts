@@ -11,7 +11,8 @@ import { EvalRunReport } from '../../../../src/lab/evaluation/eval-run/report.js
 import { findSubject } from '../../../../src/lab/evaluation/eval-run/subject.js';
 import { collapseOf } from '../../../../src/lab/evaluation/collapse.js';
 import { diversityOf } from '../../../../src/lab/evaluation/diversity.js';
-import { completionOf, type Completion } from '../../../../src/lab/rewards/completion.js';
+import type { Completion } from '../../../../src/lab/rewards/completion.js';
+import { completionOf } from '../../../../src/lab/rewards/scores.js';
 import { rng } from '../../../../src/lab/rng.js';
 import { rollOut } from '../../../../src/lab/rollouts/rollouts.js';
 import { readModel } from '../../../../src/lab/run/model-files.js';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { gspo, ppo } from '../../../src/lab/objectives/objectives.js';
-import { lossOfDatum, lossTerms } from '../../../src/lab/service/loss-terms.js';
-import type { Datum } from '../../../src/lab/service/service.js';
+import { type Datum, lossOfDatum, lossTerms } from '../../../src/lab/service/service.js';
 
 const bounds = { low: 0.8, high: 1.1 };
 const scores = [-1, -2, -0.5, -3];

@@ -6,7 +6,7 @@ import {
   normalizedInGroups,
   type Combination,
   type Component,
-} from '../../../src/lab/rewards/combined.js';
+} from '../../../src/lab/rewards/scores.js';
 import { findReward } from '../../../src/lab/rewards/registry.js';
 import { ofIds, ofText, vocabulary } from './samples.js';
 

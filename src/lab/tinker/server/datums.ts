@@ -1,0 +1,249 @@
+/** Datums and losses of a client's request as the engine trains on them. */
+import { UserError } from '../../../base/user-error.js';
+import { didYouMean } from '../../../text/nearest.js';
+import { crossEntropy, type LossFn, lossFns, type Objective, objectiveOf } from '../../objectives/objectives.js';
+import type { Datum } from '../../service/service.js';
+import type { ForwardBackwardRequest, WireDatum } from '../protocol/messages.js';
+import type { Tensor } from '../protocol/tensors.js';
+import type { BaseModel } from './model-catalogue.js';
+
+const known = ['cross_entropy', ...lossFns];
+/** The protocol documents no default of dro's beta; this is the value of its example. */
+const usualBeta = 0.05;
+
+/** @throws UserError when there is no such loss, or a setting is not a number that it takes. */
+export function lossOf({ lossFn, config }: Pick<ForwardBackwardRequest, 'lossFn' | 'config'>): Objective {
+  if (lossFn === 'cross_entropy') return crossEntropy;
+  if (lossFn === 'stable_reinforce') {
+    throw new UserError(
+      'The loss stable_reinforce is not there, because its formula has not been published.',
+      'Use loss_fn=importance_sampling on policy, and loss_fn=ppo or loss_fn=cispo off policy.',
+    );
+  }
+  if (!(lossFns as readonly string[]).includes(lossFn)) {
+    throw new UserError(`There is no loss ${lossFn} here.`, didYouMean(lossFn, known));
+  }
+  const number = (name: string): number | null => {
+    const value = config[name];
+    if (value === undefined || (typeof value === 'number' && Number.isFinite(value))) return value ?? null;
+    throw new UserError(`The loss setting ${name} is ${value}.`, 'Give a number.');
+  };
+  return objectiveOf(lossFn as LossFn, {
+    clip_low_threshold: number('clip_low_threshold'),
+    clip_high_threshold: number('clip_high_threshold'),
+    beta: number('beta') ?? usualBeta,
+  });
+}
+
+/**
+ * The datum of the engine's service for one of the wire. Its prompt is the first token alone, so that each later position has its log-probability.
+ *
+ * @throws UserError that says which input is missing or too short.
+ */
+export function datumOf(datum: WireDatum, index: number, objective: Objective): Learnable {
+  const { tokens } = datum;
+  if (tokens.length === 0) throw new UserError(`Datum ${index} has no tokens.`, 'Send at least one.');
+  const inputs = inputsOf(datum, index, objective.name);
+  const loss = {
+    // The pull of dro towards the sampler also acts on tokens whose advantage is 0.
+    isSilent: objective.name !== 'dro',
+    ...(objective.name === 'cross_entropy'
+      ? { weights: inputs.needed('weights') }
+      : rolloutOf(inputs, tokens.length, objective)),
+  };
+  const targets = Int32Array.from(inputs.needed('target_tokens'));
+  const wrong = targets.findIndex((target, at) => isOther(target, tokens[at + 1]) && isTrainedOn(loss, at));
+  if (wrong >= 0) {
+    throw new UserError(
+      `Target ${wrong} of datum ${index} is ${targets[wrong]}, and the input goes on with ${tokens[wrong + 1]}.`,
+      'Give as targets the input, moved by one token.',
+    );
+  }
+  // Clients put any number where nothing is trained on, as the cookbook's rl_loop does for the tokens of a prompt.
+  const following = targets.map((target, at) => tokens[at + 1] ?? target);
+  return { prompt: tokens.subarray(0, 1), tokens: following, ...loss };
+}
+
+/** The last target has no token of the input beside it. */
+function isOther(target: number, following: number | undefined): boolean {
+  return following !== undefined && target !== following;
+}
+
+type Inputs = {
+  readonly needed: (name: string) => Tensor['values'];
+  readonly optional: (name: string) => Tensor['values'] | undefined;
+};
+
+function inputsOf({ tokens, inputs }: WireDatum, index: number, loss: string): Inputs {
+  const optional = (name: string): Tensor['values'] | undefined => {
+    const tensor = inputs.get(name);
+    if (tensor !== undefined) checkLength(tensor, tokens.length, `${name} of datum ${index}`);
+    return tensor?.values;
+  };
+  const needed = (name: string): Tensor['values'] => {
+    const values = optional(name);
+    if (values !== undefined) return values;
+    throw new UserError(`Datum ${index} has no ${name}, which ${loss} needs.`, `Add it to loss_fn_inputs.`);
+  };
+  return { needed, optional };
+}
+
+/** Inputs of the losses on sampled sequences. */
+function rolloutOf({ needed, optional }: Inputs, length: number, { ratio }: Objective) {
+  const [low, high] = [optional('clip_low_threshold'), optional('clip_high_threshold')];
+  const isClipped = low !== undefined || high !== undefined;
+  return {
+    weights: optional('mask') ?? new Float32Array(length).fill(1),
+    advantages: needed('advantages'),
+    logprobs: needed('logprobs'),
+    ...(ratio === 'sequence' && { ratioMask: needed('sequence_ratio_mask') }),
+    ...(isClipped && { clips: { ...(low && { low }), ...(high && { high }) } }),
+  };
+}
+
+function checkLength({ values, shape }: Tensor, length: number, what: string): void {
+  if (values.length === length && shape.filter((size) => size !== 1).length <= 1) return;
+  throw new UserError(
+    `${what} has the shape [${shape.join(', ')}] with ${values.length} numbers, and the input has ${length} tokens.`,
+    'Send one number for each token of the input.',
+  );
+}
+
+// Sequences that begin alike, as rollouts of one prompt do, are computed with one beginning for all of them. A client
+// wants the log-probability of every token, also of the prompt, so a beginning is computed twice: once as a sequence
+// whose tokens are scored, and once as the prompt of what follows; not once for each sequence. No token of a beginning
+// may be trained on, because it would count once instead of once for each sequence.
+
+type Values = Tensor['values'];
+
+/** A datum whose prompt is its first token. `isSilent`: whether the loss of a token with advantage 0 is 0. */
+type Learnable = Datum & {
+  readonly weights: Values;
+  readonly advantages?: Values | undefined;
+  readonly logprobs?: Values | undefined;
+  readonly ratioMask?: Values | undefined;
+  readonly clips?: { readonly low?: Values; readonly high?: Values } | undefined;
+  readonly isSilent: boolean;
+};
+
+/** Datums that are computed in one pass, and how their scores become those of the sequences that were sent. */
+type Plan = {
+  readonly datums: readonly Datum[];
+  readonly restore: (scores: readonly Float32Array[]) => Float32Array[];
+};
+
+/** A common beginning is computed once only from so many tokens and so many sequences on; below, it costs more than it saves. */
+const leastTokens = 8;
+const leastSequences = 3;
+
+/** Splits datums into plans of about `tokensAtOnce` tokens each, in their order. */
+export function* plansOf(datums: readonly Learnable[], tokensAtOnce: number): Generator<Plan> {
+  let plans: Plan[] = [];
+  let tokens = 0;
+  for (const plan of runsOf(datums)) {
+    const more = plan.datums.reduce((sum, datum) => sum + datum.tokens.length, 0);
+    if (plans.length > 0 && tokens + more > tokensAtOnce) {
+      yield together(plans);
+      [plans, tokens] = [[], 0];
+    }
+    plans.push(plan);
+    tokens += more;
+  }
+  if (plans.length > 0) yield together(plans);
+}
+
+function together(plans: readonly Plan[]): Plan {
+  const restore = (scores: readonly Float32Array[]) => {
+    let at = 0;
+    return plans.flatMap((plan) => plan.restore(scores.slice(at, (at += plan.datums.length))));
+  };
+  return { datums: plans.flatMap((plan) => plan.datums), restore };
+}
+
+/** Yields a plan for each run of neighbouring datums with a common prefix, and for each other datum. */
+function* runsOf(datums: readonly Learnable[]): Generator<Plan> {
+  for (let first = 0; first < datums.length;) {
+    const { end, common } = runFrom(datums, first);
+    if (end - first >= leastSequences) yield sharing(datums.slice(first, end), common);
+    else for (const datum of datums.slice(first, end)) yield { datums: [datum], restore: (scores) => [...scores] };
+    first = end;
+  }
+}
+
+/** The run of similar datums that starts at `first`. `common` counts the tokens after the first that all of them share, and that none is trained on. */
+function runFrom(datums: readonly Learnable[], first: number): { end: number; common: number } {
+  const limit = untrained(datums[first]!);
+  let common = limit;
+  let end = first + 1;
+  for (; end < datums.length; end++) {
+    const agreed = Math.min(common, untrained(datums[end]!), agreement(datums[first]!, datums[end]!));
+    // A datum that would cost the run half of its common beginning starts a run of its own.
+    if (agreed < Math.max(leastTokens, limit / 2)) break;
+    common = agreed;
+  }
+  return { end, common };
+}
+
+/** Counts the tokens at the beginning that are not trained on; leaves one token to follow them. */
+function untrained(datum: Learnable): number {
+  let count = 0;
+  while (count < datum.weights.length - 1 && !isTrainedOn(datum, count)) count++;
+  return count;
+}
+
+/** Whether the token of this position takes part in the loss. */
+function isTrainedOn(datum: Omit<Learnable, 'tokens' | 'prompt'>, at: number): boolean {
+  const { weights, advantages, ratioMask, isSilent } = datum;
+  if (ratioMask !== undefined && ratioMask[at] !== 0) return true;
+  return weights[at] !== 0 && !(isSilent && advantages?.[at] === 0);
+}
+
+function agreement(a: Learnable, b: Learnable): number {
+  if (a.prompt[0] !== b.prompt[0]) return 0;
+  const most = Math.min(a.tokens.length, b.tokens.length);
+  let count = 0;
+  while (count < most && a.tokens[count] === b.tokens[count]) count++;
+  return count;
+}
+
+function sharing(run: readonly Learnable[], common: number): Plan {
+  const { prompt, tokens } = run[0]!;
+  const beginning: Datum = { prompt, tokens: tokens.subarray(0, common), weights: new Float32Array(common) };
+  const shared = Int32Array.of(prompt[0]!, ...beginning.tokens);
+  const restore = ([first, ...rest]: readonly Float32Array[]) =>
+    rest.map((scores) => {
+      const whole = new Float32Array(common + scores.length);
+      whole.set(first!);
+      whole.set(scores, common);
+      return whole;
+    });
+  return { datums: [beginning, ...run.map((datum) => after(datum, shared, common))], restore };
+}
+
+function after(datum: Learnable, prompt: Int32Array, from: number): Datum {
+  const { tokens, weights, advantages, logprobs, ratioMask, clips } = datum;
+  return {
+    prompt,
+    tokens: tokens.subarray(from),
+    weights: weights.subarray(from),
+    advantages: advantages?.subarray(from),
+    logprobs: logprobs?.subarray(from),
+    ratioMask: ratioMask?.subarray(from),
+    ...(clips && {
+      clips: {
+        ...(clips.low && { low: clips.low.subarray(from) }),
+        ...(clips.high && { high: clips.high.subarray(from) }),
+      },
+    }),
+  };
+}
+
+/** @throws UserError when the model has no such token. */
+export function requireVocabulary(what: string, tokens: ArrayLike<number>, { shape }: BaseModel): void {
+  const wrong = Array.from(tokens).find((token) => !(token >= 0 && token < shape.vocabulary));
+  if (wrong === undefined) return;
+  throw new UserError(
+    `${what} has the token ${wrong}, and the vocabulary ends at ${shape.vocabulary - 1}.`,
+    'Use the tokenizer of the model.',
+  );
+}
