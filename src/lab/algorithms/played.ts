@@ -3,7 +3,7 @@
  * texts with its reward.
  */
 import type { Environment } from '../environments/environment.js';
-import { buildMemoryEnvironment } from '../environments/memory/memory-environment.js';
+import { buildMemoryEnvironment, isMemoryEnvironment } from '../environments/memory/memory-environment.js';
 import { openEnvironment, type EnvironmentName } from '../environments/open-environment.js';
 import { characterFiles, characterTokenizer } from '../hugging-face/character-tokenizer.js';
 import { combineRewards, rewardedBy } from '../rewards/scores.js';
@@ -11,6 +11,10 @@ import { findReward } from '../rewards/registry.js';
 import { moduleName } from '../config/own-module.js';
 import type { Run } from '../run/runner.js';
 import { weightsOf } from './first-weights.js';
+import { answerSlope } from '../probes/answer-slope.js';
+import type { Probe } from '../probes/evaluator.js';
+import type { OptimizerName } from '../service/descent.js';
+import type { EngineService } from '../service/engine-service.js';
 import { openProbes } from '../probes/own-probe.js';
 import { directoryIn, openService, textTokenizer } from '../service/open-model.js';
 
@@ -39,7 +43,11 @@ export async function openPlayed(config: PlayedConfig, { resumed }: Run): Promis
 }
 
 type PlayerConfig = Omit<Parameters<typeof openService>[0], 'tokenizer'> &
-  Parameters<typeof weightsOf>[1] & { readonly probe: string | null };
+  Parameters<typeof weightsOf>[1] & {
+    readonly probe: string | null;
+    readonly optimizer: OptimizerName;
+    readonly log_slope: boolean;
+  };
 
 /**
  * Opens the policy and its probes.
@@ -48,8 +56,9 @@ type PlayerConfig = Omit<Parameters<typeof openService>[0], 'tokenizer'> &
  * transformers needs beside the weights of each checkpoint. Or the signal that interrupted the warm-up that makes the
  * initial weights.
  */
-export async function openPlayer(config: PlayerConfig, { environment: { tokenizer }, files }: Played, run: Run) {
-  const probes = await openProbes(config.probe, tokenizer);
+export async function openPlayer(config: PlayerConfig, { environment, files }: Played, run: Run) {
+  const { tokenizer } = environment;
+  const own = await openProbes(config.probe, tokenizer);
   const weights = await weightsOf(config.load_checkpoint_path, config, run.context);
   if (typeof weights === 'string') return weights;
   const source = {
@@ -58,7 +67,27 @@ export async function openPlayer(config: PlayerConfig, { environment: { tokenize
     tokenizer,
     ...(files !== null && { fresh: { vocabulary: tokenizer.size } }),
   };
-  const service = await openService(source, run);
+  const service = await openService(source, run, config.optimizer);
+  const probes = [...own, ...(await slopeProbe(config, environment, { source, service, run }))];
   const companions = files === null ? undefined : { shape: service.engine.shape, files };
   return { source, service, companions, probes };
+}
+
+type Opening = {
+  readonly source: Parameters<typeof openService>[0];
+  readonly service: EngineService;
+  readonly run: Run;
+};
+
+/** The probe of `log_slope`, which knows the weights at the start of the run also when that is resumed. */
+async function slopeProbe(
+  { optimizer, log_slope: isAsked }: PlayerConfig,
+  environment: Environment,
+  { source, service, run }: Opening,
+): Promise<Probe[]> {
+  if (!isAsked || !isMemoryEnvironment(environment)) return [];
+  const quiet = { ...run.context, log: () => undefined };
+  const fresh = run.resumed === null ? service : await openService(source, { ...run, context: quiet, resumed: null });
+  const start = await fresh.weights();
+  return [(policy) => answerSlope(policy, environment.solution(), { optimizer, start })];
 }

@@ -33,7 +33,7 @@ import { supervisedExample, truncated, type Example } from '../text/role-colon.j
 import { cookbookAdam, lrMultiplier, schedules } from '../update/update.js';
 import { checkedStep, learnExamples } from '../update/supervised.js';
 import { openPlayed, openPlayer } from './played.js';
-import { environmentKeys, probeKey } from './train-settings.js';
+import { descentKeys, environmentKeys, probeKey } from './train-settings.js';
 
 /** `memrl sft`. */
 export const sftKeys = {
@@ -73,6 +73,7 @@ export const sftKeys = {
   eval_bits: memory.testBits,
   max_length: key(int(1), 2048, 'maximum tokens of an example; longer ones are truncated'),
   probe: probeKey,
+  ...descentKeys,
   log_every: key(int(1), 1, 'steps between rows of metrics.jsonl'),
   save_every: key(int(0), 0, 'steps between checkpoints, 0 for only the last'),
   log_path: logPath,

@@ -20,6 +20,7 @@ import type { Environment } from '../environments/environment.js';
 import * as memory from '../environments/memory/keys.js';
 import { secretOf } from '../environments/memory/memory-environment.js';
 import { lossFns, normalizations } from '../objectives/objectives.js';
+import { optimizers } from '../service/descent.js';
 import { klCoefficient, klDiscountKey, klEstimatorKey, klPenaltyKey } from './kl-keys.js';
 
 /** Keys to run an algorithm on another environment than the one it was made for. */
@@ -30,6 +31,19 @@ export const environmentKeys = {
     'environment: memory (the games of env_type), arithmetic, word_problems, gsm8k, or the path of a module with your own',
   ),
   environment_params: key(orNone(text), null, 'parameters of the environment, as YAML or JSON: {max: 9}'),
+};
+
+export const descentKeys = {
+  optimizer: key(
+    oneOf(optimizers),
+    'adam',
+    'how a gradient becomes a step: adam, sgd, momentum (0.9), or muon (matrices of the layers, the rest by Adam); the rate is of another size for sgd and momentum',
+  ),
+  log_slope: key(
+    bool,
+    false,
+    'measure at each evaluation of a memory game the log-odds of the answer, and how fast the optimizer could raise them: test/slope',
+  ),
 };
 
 export const probeKey = key(
@@ -62,6 +76,7 @@ export const trainKeys = {
     ...key(float(0), 4e-5, 'learning rate of Adam (betas 0.9, 0.95), constant. Left out, with a warm-up by name: 1e-4'),
     follows: true,
   },
+  ...descentKeys,
   reward: key(
     orNone(text),
     null,

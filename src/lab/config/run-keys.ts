@@ -40,7 +40,7 @@ export const logPath = key(
 export const modelName = key(
   text,
   'tiny',
-  'shape of a new model: tiny, micro, stories or simplestories-1.25M, or a directory with a LLaMA model of Hugging Face; other names mean tiny',
+  'shape of a new model: tiny, micro, stories, simplestories-1.25M, or tiny-WxL, of width W and L layers (tiny itself is 64x2); or a directory with a LLaMA model of Hugging Face; other names mean tiny',
 );
 export const loadPath = key(
   orNone(text),

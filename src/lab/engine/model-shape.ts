@@ -57,6 +57,18 @@ export const presets = {
   },
 } as const satisfies Record<string, ModelShape>;
 
+/**
+ * The shape of a name: a preset, or `tiny-WxL`, the family of `tiny` with W numbers per token in L layers: heads of 16, and a
+ * feed-forward layer of 8/3 W; null for other names.
+ */
+export function shapeNamed(name: string): ModelShape | null {
+  if (Object.hasOwn(presets, name)) return presets[name as keyof typeof presets];
+  const [, width, layers] = (/^tiny-(\d{1,4})x(\d{1,2})$/.exec(name) ?? []).map(Number);
+  if (width === undefined || layers === undefined) return null;
+  const heads = Math.max(1, Math.floor(width / 16));
+  return { ...presets.tiny, width, layers, heads, kvHeads: heads, feedForward: 4 * Math.round((2 * width) / 3) };
+}
+
 /** Row strides, in floats, of the matrices that depend on nothing but the shape. */
 export type Widths = {
   /** Width of one head's query, key or value. */

@@ -3,6 +3,7 @@ import { AdaptedEngine } from '../engine/adapters/adapted-engine.js';
 import type { AdamOptions, Engine, Floats, Generated, PromptGroup } from '../engine/engine.js';
 import { k3 } from '../objectives/objectives.js';
 import { restoreModel, writeModel } from '../run/model-files.js';
+import { type OptimizerName, takeStep } from './descent.js';
 import {
   addDistance,
   addStatistics,
@@ -31,8 +32,11 @@ export class EngineService implements TrainingService {
   /** Calls without a result yet. */
   #waiting = 0;
 
-  constructor(engine: Engine) {
+  readonly #optimizer: OptimizerName;
+
+  constructor(engine: Engine, optimizer: OptimizerName = 'adam') {
     this.engine = engine;
+    this.#optimizer = optimizer;
   }
 
   sample({ prompts, sampling, stream }: SampleRequest): Promise<readonly Generated[]> {
@@ -56,7 +60,7 @@ export class EngineService implements TrainingService {
   optimStep(options: AdamOptions, bound: StepBound | null = null): Promise<StepTaken> {
     return this.#queued(async () =>
       bound === null
-        ? { gradientNorm: await this.engine.adam(options), bounded: null }
+        ? { gradientNorm: await takeStep(this.engine, options, this.#optimizer), bounded: null }
         : this.#boundedStep(options, bound),
     );
   }
@@ -125,7 +129,7 @@ export class EngineService implements TrainingService {
     const scores = () => this.#logprobs(datums, temperature);
     const [before, start] = [await scores(), await engine.weights()];
     const distance = async () => klOfSample(datums, before, await scores()) / datums.length;
-    const gradientNorm = await engine.adam(options);
+    const gradientNorm = await takeStep(engine, options, this.#optimizer);
     let kl = await distance();
     let halvings = 0;
     // A KL that is NaN counts as too large.

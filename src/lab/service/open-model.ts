@@ -10,7 +10,7 @@ import { compiledKernels } from '../engine/create-engine.js';
 import type { Engine, ModelShape } from '../engine/engine.js';
 import { initialWeights } from '../engine/initial-weights.js';
 import { parameterCount } from '../engine/layout.js';
-import { presets } from '../engine/model-shape.js';
+import { presets, shapeNamed } from '../engine/model-shape.js';
 import type { DualHint } from '../hugging-face/dual-lora.js';
 import { loadTokenizer, openTokenizer, readTokenizerFiles } from '../hugging-face/tokenizer.js';
 import { rng } from '../rng.js';
@@ -19,6 +19,7 @@ import type { Run } from '../run/runner.js';
 import { findModel, isOwn, readMerged, readModel } from '../run/model-files.js';
 import { recordedEngine, recordEngine, type RunDirectory } from '../run/run-directory.js';
 import type { ProcessContext } from '../run/process-context.js';
+import type { OptimizerName } from './descent.js';
 import { EngineService } from './engine-service.js';
 import { memoryTokenizer } from '../text/memory-vocabulary.js';
 import { hasTokensOf, type Tokenizer } from '../text/tokenizer.js';
@@ -67,10 +68,14 @@ type Start = PlainModel & {
 };
 
 /** The model that a run trains, as its last checkpoint left it. */
-export async function openService(source: Omit<ModelSource, 'resumed'>, run: Run): Promise<EngineService> {
+export async function openService(
+  source: Omit<ModelSource, 'resumed'>,
+  run: Run,
+  optimizer: OptimizerName = 'adam',
+): Promise<EngineService> {
   const { resumed, context, directory, isReplay = false } = run;
   const record = isReplay ? undefined : directory;
-  const service = new EngineService(await openModel({ ...source, resumed }, context, record));
+  const service = new EngineService(await openModel({ ...source, resumed }, context, record), optimizer);
   if (resumed !== null) await service.loadState(resumed.path);
   return service;
 }
@@ -189,9 +194,9 @@ function checkVocabulary({ from, directory, shape }: Opened, needed: Tokenizer):
 }
 
 function freshModel({ model_name: name, seed, fresh }: ModelSource, log: (line: string) => void): Start {
-  const known = Object.hasOwn(presets, name);
-  const shape: ModelShape = { ...presets[known ? (name as keyof typeof presets) : 'tiny'], context, ...fresh };
-  if (!known) log(`model_name=${name} is not a model here: \`tiny\` is used instead`);
+  const named = shapeNamed(name);
+  const shape: ModelShape = { ...(named ?? presets.tiny), context, ...fresh };
+  if (named === null) log(`model_name=${name} is not a model here: \`tiny\` is used instead`);
   const random = rng(seed, 'initial weights');
   const weights = initialWeights(shape, () => random.next());
   const lack = fresh === undefined ? ': the format is not known yet' : '';
