@@ -9,7 +9,7 @@ const source = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), '
  * The exports of a part's modules have different names, as each import on demand sees those of all.
  */
 const parts = {
-  launching: ['cli/verbs/launch.ts', 'cli/verbs/grid.ts'],
+  launching: ['cli/launch/launch.ts', 'cli/verbs/grid.ts'],
   window: ['cli/verbs/attach.ts', 'cli/sweep-window.ts'],
   // After the first picture. `mount-app.tsx`, a part of its own, awaits these as it is loaded.
   screens: [...filesOf('tui/screens', (file) => file.endsWith('-screen.tsx')), 'tui/surface/graphics/picture-layer.ts'],

@@ -7,7 +7,7 @@ import { chooseRuns } from './chosen-runs.js';
 import { promised, withFleet } from './open-fleet.js';
 import type { CommonOptions } from './options.js';
 import { counted } from '../text/numbers.js';
-import { compactNames } from './plan/compact-names.js';
+import { compactNames } from '../text/compact-names.js';
 import { isGrowing, isOver, runsOf } from './plain/watched-run.js';
 import { ask, hasPerson, outputWidth, print, printAnswer, remark } from './terminal.js';
 

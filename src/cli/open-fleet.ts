@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { noSuchSweep, UserError } from '../base/user-error.js';
 import {
+  connect,
   ensureSupervisor,
   lookAtSupervisor,
   type Programs,
@@ -39,6 +40,20 @@ export async function lookingAtFleet<Result>(
   use: (fleet: Fleet) => Promise<Result>,
 ): Promise<Result> {
   return used(await lookAtSupervisor(existingRunsDirectory(options)), use);
+}
+
+/** Time limit for a supervisor's answer when a command only reads, ms. */
+const ANSWER_MS = 2000;
+
+/**
+ * The fleet of a running supervisor with its complete state; null: none is up, or it does not answer. Starts none. The caller
+ * closes it.
+ */
+export async function fleetIfUp(runsDirectory: string): Promise<Fleet | null> {
+  const fleet = await connect(runsDirectory, ANSWER_MS);
+  if (fleet === null) return null;
+  await fleet.ready();
+  return fleet;
 }
 
 async function used<Result>(fleet: Fleet, use: (fleet: Fleet) => Promise<Result>): Promise<Result> {

@@ -108,7 +108,7 @@ type Launching = {
 /** Launches a sweep, here or on the host that was named. */
 async function launching(file: string, { hosts, options, behind }: Launching): Promise<number> {
   if (hosts.length > 0) return elsewhere(hosts, { name: null, words: [file], options });
-  return (await import('./verbs/launch.js')).launch(file, options, behind);
+  return (await import('./launch/launch.js')).launch(file, options, behind);
 }
 
 /** Runs a verb here, or on the hosts that were named. */

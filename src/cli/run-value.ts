@@ -4,7 +4,7 @@ import { UserError } from '../base/user-error.js';
 import { keptSweepText } from '../files/sweep-text.js';
 import type { Objective } from '../spec/planned-run.js';
 import { type CommonOptions, runsDirectory } from './options.js';
-import { readPlan } from './read-plan.js';
+import { readPlan } from './launch/read.js';
 
 /**
  * The requested value of runs. `objective`: defines `best` if the sweep file has none.

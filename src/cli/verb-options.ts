@@ -1,7 +1,7 @@
 import { parseRunValue } from '../analysis/run-value.js';
 import { UserError } from '../base/user-error.js';
 import { executorNames } from '../spec/executor-names.js';
-import { startAtText } from './plan/start-time.js';
+import { startAtText } from './launch/start-time.js';
 import { localZone } from './ports.js';
 import { collect, nameFor, oneOf, wholeNumber } from './options.js';
 import type { VerbOption } from './verb.js';

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { plannedRuns } from '../../src/cli/read-plan.js';
+import { plannedRuns } from '../../src/cli/launch/read.js';
 import { readArguments } from '../../src/lab/config/arguments.js';
 import { trainKeys } from '../../src/lab/algorithms/train-settings.js';
 import { keepConfig, openRunDirectory } from '../../src/lab/run/run-directory.js';

@@ -11,9 +11,9 @@ import { parseSweepFile } from '../../spec/file/parse-sweep-file.js';
 import type { SweepFile } from '../../spec/file/sweep-file.js';
 import { isTable } from '../../spec/file/table-file.js';
 import { type LaunchOptions, requestedSets, runsDirectory } from '../options.js';
-import { type ExistingRun, existingRuns } from '../plan/existing-runs.js';
+import { type ExistingRun, existingRuns } from '../launch/read.js';
 import { own } from '../ports.js';
-import { leftOutOf } from '../read-plan.js';
+import { leftOutOf } from '../launch/read.js';
 import { runsOf } from '../plain/watched-run.js';
 
 /** The source of a launched sweep, as far as it is known here. */

@@ -6,7 +6,7 @@ import { type Imported, importSweep } from '../../spec/import/formats.js';
 import { shellQuote } from '../../text/shell-words.js';
 import { refuseExisting, sweepNameOf, sweepPath, writeNewSweep } from '../new-sweep-file.js';
 import { at, own } from '../ports.js';
-import { checkedText, inWords, planOfText } from '../read-plan.js';
+import { checkedText, inWords, planOf, typedSweep } from '../launch/read.js';
 import { print, remark } from '../terminal.js';
 
 type ImportOptions = { name?: string; print?: boolean };
@@ -54,7 +54,7 @@ function checkedRuns({ text, commands }: Imported, path: string): number | null 
     parseSweepFile(text, path);
     return null;
   }
-  const { plan } = planOfText(text, path, {});
+  const { plan } = planOf(typedSweep(text, path), {});
   const isSame = commands === undefined || sorted(commands) === sorted(plan.runs.map(({ argv }) => argv));
   if (!isSame) throw new Error(`The sweep file would start other commands than the imported one:\n${text}`);
   return plan.source === undefined ? plan.runs.length : null;

@@ -11,9 +11,9 @@ import { isTaken, sweepFolder, sweepNameOf, sweepPath, writeNewSweep } from '../
 import type { LaunchOptions } from '../options.js';
 import { requestedSlots } from '../slot-options.js';
 import { at } from '../ports.js';
-import { planOfText, type ReadPlan } from '../read-plan.js';
+import { planOf, type ReadPlan, typedSweep } from '../launch/read.js';
 import { print, remark } from '../terminal.js';
-import { launchPlan } from './launch.js';
+import { launchPlan } from '../launch/launch.js';
 
 type GridOptions = LaunchOptions & {
   name?: string;
@@ -42,12 +42,12 @@ export async function grid(
   const line: GridLine = { assignments, command, style, runCap, sample, baselines, then };
   const text = gridSweepText(line);
   const path = sweepPath(name, sweepNameOf(command));
-  const read = planOfText(text, path, options);
+  const read = planOf(typedSweep(text, path), options);
   if (prints === true) {
     print(text.trimEnd().split('\n'));
     return 0;
   }
-  return launchLine({ path, text, read, there: fileAt(path, text, line) }, options);
+  return launchLine({ path, text, read, there: fileAt(path, text, line) });
 }
 
 type TypedLine = { assignments: readonly string[]; command: readonly string[]; isHydra: boolean };
@@ -71,19 +71,19 @@ type Launching = {
   readonly there: Found | null;
 };
 
-async function launchLine({ path, text, read, there }: Launching, options: LaunchOptions): Promise<number> {
-  if (options.dryRun === true) {
+async function launchLine({ path, text, read, there }: Launching): Promise<number> {
+  if (read.options.dryRun === true) {
     const note = there === null ? null : there.kind === 'before' ? replacedWords(path, there.text) : otherWords(path);
-    return launchPlan(note === null ? read : withNote(read, note), path, options);
+    return launchPlan(note === null ? read : withNote(read, note), path);
   }
   if (there?.kind === 'other') throw otherFile(path);
   if (there === null) {
     writeUnlessThere(path, text);
-    return launchPlan(read, path, options);
+    return launchPlan(read, path);
   }
   print([replacedWords(path, there.text)]);
   writeOutputText(path, text, at(path));
-  const code = await launchPlan(read, path, options);
+  const code = await launchPlan(read, path);
   // The user declined, so the former text is restored.
   if (code === 2) writeOutputText(path, there.text, at(path));
   return code;

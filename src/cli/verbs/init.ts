@@ -15,7 +15,7 @@ import { helpOptions, type ProgramHelp } from '../init/help-options.js';
 import { draftText, type DraftTrial } from '../init/sweep-draft.js';
 import { refuseExisting, sweepNameOf, sweepPath, writeNewSweep } from '../new-sweep-file.js';
 import { at, own } from '../ports.js';
-import { planOfText } from '../read-plan.js';
+import { planOf, typedSweep } from '../launch/read.js';
 import { print, remark } from '../terminal.js';
 
 type InitOptions = { name?: string; print?: boolean; trial?: boolean; trialTime?: number };
@@ -42,7 +42,7 @@ export async function init(words: readonly string[], options: InitOptions, behin
   const trial = options.trial === true ? await trialOf(command, options.trialTime ?? TRIAL) : null;
   const text = draftText({ command, path, help, helpProblem: problem, trial });
   // Checks that the text is a valid sweep file.
-  planOfText(text, path, {});
+  planOf(typedSweep(text, path), {});
   if (options.print === true) {
     print(text.trimEnd().split('\n'));
     return 0;

@@ -8,7 +8,7 @@ import { readRunRecord } from '../../files/run-record-file.js';
 import type { Plan, PlannedRun } from '../../spec/planned-run.js';
 import { durationRange } from '../../text/duration.js';
 import { counted } from '../../text/numbers.js';
-import { type Change, type Difference, isUp } from './difference.js';
+import { type Change, type Difference, isKnown, isUp } from './compare.js';
 import { plannedStart } from './start-time.js';
 
 /** The slots for the runs. */
@@ -18,6 +18,26 @@ export type Room = { readonly cpuSlots: number; readonly gpus: number };
 export type Estimate = { readonly total: TimeRange; readonly added: number; readonly room: Room } | null;
 
 type Fleeting = Pick<Fleet, 'runs' | 'sweeps' | 'status'>;
+
+/** The estimated duration. `room`: of the machine, if there is no supervisor. `now`: Unix ms. */
+export function estimateOf(
+  difference: Difference,
+  plan: Plan,
+  fleet: Fleet | null,
+  { room, now }: { room: Room; now: number },
+): Estimate {
+  if (fleet === null) return estimateAtRest(difference, plan, { room, now });
+  return estimateLive(difference, plan, fleet, { room, leavesBroken: false, now });
+}
+
+/** The estimate in words: what an edit adds to a running sweep, else the total. */
+export function timeOf(estimate: Estimate, difference: Difference): string | null {
+  return estimateWords(estimate, isKnown(difference) && difference.changes.some(({ row }) => isUnderWay(row?.state)));
+}
+
+function isUnderWay(state: string | undefined): boolean {
+  return state !== undefined && ['queued', 'starting', 'running', 'paused'].includes(state);
+}
 
 /** Estimates by a supervisor's runs. @param now Unix ms. */
 export function estimateLive(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { exposedSecrets } from '../../../src/cli/plan/hidden-secrets.js';
+import { exposedSecrets } from '../../../src/cli/launch/notes.js';
 import { plan } from '../../supervisor/testbed.js';
 
 const environment = { HOME: '/home/me', WANDB_API_KEY: 'correct-horse-battery' };

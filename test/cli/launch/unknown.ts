@@ -1,4 +1,5 @@
-import { type Difference, differenceOf, type Planned } from '../../../src/cli/plan/difference.js';
+import { type Difference, differenceOf } from '../../../src/cli/launch/compare.js';
+import type { Planned } from '../../../src/cli/launch/read.js';
 import type { Plan } from '../../../src/spec/planned-run.js';
 
 /** A plan of which no supervisor knows anything. */

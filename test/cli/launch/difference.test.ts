@@ -2,19 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RunId } from '../../../src/base/ids.js';
 import type { RunWord } from '../../../src/base/run-words.js';
-import {
-  type Difference,
-  differenceOf,
-  isEdited,
-  isKnown,
-  isOutdated,
-  type Planned,
-} from '../../../src/cli/plan/difference.js';
-import { type ExistingRun, existingRuns } from '../../../src/cli/plan/existing-runs.js';
-import { differenceLines, differenceSummary, skippedNote } from '../../../src/cli/plan/difference-lines.js';
-import { withoutSecrets } from '../../../src/cli/plan/hidden-secrets.js';
-import { planJson } from '../../../src/cli/plan/plan-json.js';
-import { planLines } from '../../../src/cli/plan/plan-lines.js';
+import { type Difference, differenceOf, isEdited, isKnown, isOutdated } from '../../../src/cli/launch/compare.js';
+import { type ExistingRun, existingRuns, type Planned } from '../../../src/cli/launch/read.js';
+import { differenceLines, differenceSummary, skippedNote } from '../../../src/cli/launch/confirm.js';
+import { withoutSecrets } from '../../../src/cli/launch/compare.js';
+import { planJson } from '../../../src/cli/launch/show.js';
+import { planLines } from '../../../src/cli/launch/plan-lines.js';
 import type { RunSummary } from '../../../src/client/fleet.js';
 import type { RunRecord } from '../../../src/contract/run-record.js';
 import { runTest } from '../../../src/query/match.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { plannedStart, startAtText, startWords } from '../../../src/cli/plan/start-time.js';
+import { plannedStart, startAtText, startWords } from '../../../src/cli/launch/start-time.js';
 import { refusal } from '../../spec/sweeps.js';
 
 const now = Date.parse('2026-11-30T20:00:00.500Z');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { withoutSecrets } from '../../../src/cli/plan/hidden-secrets.js';
-import { planJson } from '../../../src/cli/plan/plan-json.js';
-import { planLines } from '../../../src/cli/plan/plan-lines.js';
+import { withoutSecrets } from '../../../src/cli/launch/compare.js';
+import { planJson } from '../../../src/cli/launch/show.js';
+import { planLines } from '../../../src/cli/launch/plan-lines.js';
 import { planOf } from '../../spec/sweeps.js';
 import { unknown } from './unknown.js';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { requestedSets } from '../../../src/cli/options.js';
-import { leftOutNow, optionWords, saidBy, withLeftOut } from '../../../src/cli/plan/said-at-launch.js';
+import { leftOutNow, optionWords, saidBy, withLeftOut } from '../../../src/cli/launch/read.js';
 import { computedFromSeeds, readLaunchOverrides, writeLaunchOverrides } from '../../../src/files/sweep-text.js';
 import { removeFolder } from '../../remove-folder.js';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { wandbNote } from '../../../src/cli/plan/wandb-note.js';
+import { wandbNote } from '../../../src/cli/launch/notes.js';
 import { removeFolder } from '../../remove-folder.js';
 import { plan } from '../../supervisor/testbed.js';
 

@@ -1,3 +1,4 @@
+import type { Fleet } from '../../client/fleet.js';
 import { groupBy } from '../../base/group-by.js';
 import { hasEnded, type RunWord } from '../../base/run-words.js';
 import { parameterOf } from '../../base/scalar.js';
@@ -7,8 +8,50 @@ import { wrap } from '../../text/wrap.js';
 import { identityOf } from '../../spec/expand/identity.js';
 import { isRepetition } from '../../spec/expand/run-name.js';
 import { changesBetween, differingParameters } from '../../spec/policy/completion.js';
-import { compactNames } from './compact-names.js';
-import { type Change, type Difference, isQueued, isUp, type Setting } from './difference.js';
+import { compactNames } from '../../text/compact-names.js';
+import { confirm } from '../act-on-runs.js';
+import type { SlotOptions } from '../options.js';
+import { requestedSlots } from '../slot-options.js';
+import { hasPerson, outputWidth, print } from '../terminal.js';
+import {
+  type Change,
+  type Comparison,
+  type Difference,
+  isEdited,
+  isKnown,
+  isOutdated,
+  isQueued,
+  isUp,
+  type Setting,
+} from './compare.js';
+import { estimateOf, type Room, timeOf } from './estimate.js';
+
+/**
+ * Whether the changes of a known sweep may be made: they are shown, and confirmed if a user can be asked. Launching an unchanged
+ * file again, or a new sweep, needs no confirmation.
+ */
+export async function isAgreed({ plan, difference }: Comparison, fleet: Fleet): Promise<boolean> {
+  const isNew = !fleet.sweeps.has(difference.sweep) && plan.planned.every(({ standing }) => standing.state === 'new');
+  const isAsked = isEdited(difference);
+  if (isNew || !isKnown(difference) || (!isAsked && !isOutdated(difference))) return true;
+  print(editLines({ plan, difference }, fleet, outputWidth()));
+  return !isAsked || plan.options.yes === true || !hasPerson() || (await confirm('Proceed?'));
+}
+
+/** The changes of a known sweep, and what they add to its time. */
+function editLines({ plan: { plan, options }, difference }: Comparison, fleet: Fleet, width: number): string[] {
+  const room = roomOf(fleet, options);
+  const time = timeOf(estimateOf(difference, plan, fleet, { room, now: Date.now() }), difference);
+  const head = `${plan.sweep}: ${differenceSummary(difference)}${time === null ? '' : `; ${time}`}`;
+  return [head, ...differenceLines(difference, { width: width - 2, leavesBroken: false }).map((line) => `  ${line}`)];
+}
+
+/** The slots that the supervisor uses, with the requested changes. */
+function roomOf({ status }: Pick<Fleet, 'status'>, options: SlotOptions): Room {
+  const { slots, gpus } = requestedSlots(options);
+  const free = status.gpus.filter(({ drained, leasedBy }) => !drained && leasedBy === null).length;
+  return { cpuSlots: slots ?? status.cpu.slots, gpus: gpus === undefined ? free : gpus === 'none' ? 0 : gpus.length };
+}
 
 type LineOptions = {
   /** Width of the layout in columns. */

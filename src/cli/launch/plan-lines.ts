@@ -7,9 +7,9 @@ import { policyWords } from '../../spec/policy/policy-words.js';
 import { counted } from '../../text/numbers.js';
 import { shellQuote } from '../../text/shell-words.js';
 import { wrap, wrapCommand } from '../../text/wrap.js';
-import { compactNames } from './compact-names.js';
-import { type Change, type Difference, isEdited, isKnown, isOutdated, isQueued, resumes } from './difference.js';
-import { differenceLines, differenceSummary } from './difference-lines.js';
+import { compactNames } from '../../text/compact-names.js';
+import { type Change, type Difference, isEdited, isKnown, isOutdated, isQueued, resumes } from './compare.js';
+import { differenceLines, differenceSummary } from './confirm.js';
 import { plannedStart, startWords } from './start-time.js';
 
 type Clock = { readonly now: number; readonly zone: string };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changedPrograms } from '../../../src/cli/plan/changed-programs.js';
+import { changedPrograms } from '../../../src/cli/launch/compare.js';
 
 /** Files by path, with the second in which they were changed. */
 const files: Readonly<Record<string, number>> = {

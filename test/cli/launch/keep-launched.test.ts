@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { keepLaunched } from '../../../src/cli/plan/keep-launched.js';
+import { keepLaunched } from '../../../src/cli/launch/submit.js';
 
 it.runIf(existsSync('/dev/full'))(
   'a launch whose text the full disk does not take is said to be submitted all the same',

@@ -3,10 +3,10 @@ import { closeSync, ftruncateSync, mkdtempSync, openSync, symlinkSync, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { timesAsMuch } from '../times-as-much.js';
-import { UserError } from '../../src/base/user-error.js';
-import { readSweepText } from '../../src/cli/read-plan.js';
-import { removeFolder } from '../remove-folder.js';
+import { timesAsMuch } from '../../times-as-much.js';
+import { UserError } from '../../../src/base/user-error.js';
+import { readSweepText } from '../../../src/cli/launch/read.js';
+import { removeFolder } from '../../remove-folder.js';
 
 let folder: string;
 beforeEach(() => {

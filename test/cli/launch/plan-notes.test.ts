@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { planJson } from '../../../src/cli/plan/plan-json.js';
-import { planLines } from '../../../src/cli/plan/plan-lines.js';
+import { planJson } from '../../../src/cli/launch/show.js';
+import { planLines } from '../../../src/cli/launch/plan-lines.js';
 import { completionOf } from '../../../src/spec/policy/completion.js';
 import { noFacts, planOf } from '../../spec/sweeps.js';
 import { unknown } from './unknown.js';

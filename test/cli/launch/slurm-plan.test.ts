@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { allocationNote, packNote, slurmSlots } from '../../../src/cli/plan/slurm-plan.js';
+import { allocationNote, packNote, slurmSlots } from '../../../src/cli/launch/notes.js';
 import { Resources } from '../../../src/spec/planned-run.js';
 import { plan } from '../../supervisor/testbed.js';
 

@@ -1,14 +1,25 @@
 import { dirname, join } from 'node:path';
 import { hasEnded } from '../../base/run-words.js';
+import { systemRefusal } from '../../base/system-refusal.js';
 import { UserError } from '../../base/user-error.js';
-import type { RunSummary } from '../../client/fleet.js';
+import type { Programs } from '../../client/ensure-supervisor.js';
+import type { Fleet, RunSummary } from '../../client/fleet.js';
 import { sweepFiles } from '../../contract/files.js';
+import { refuseImpossible } from '../../executors/registry.js';
+import { obstacleOf } from '../../files/regular-file.js';
+import { writeLaunchOverrides, writeSweepOrigin, writeSweepText } from '../../files/sweep-text.js';
+import { demandOf } from '../../launch/demand.js';
 import { linkedIn, type MadeSnapshot, makeSnapshot, snapshotTop } from '../../provenance/code-snapshot.js';
 import { type CodeSurvey, surveyCode } from '../../provenance/code-survey.js';
+import { computedFromSeeds } from '../../spec/file/block.js';
 import type { CodeSnapshot, Plan, PlannedRun } from '../../spec/planned-run.js';
-import { copyOf, atSnapshot } from '../../spec/snapshot-place.js';
+import { atSnapshot, copyOf } from '../../spec/snapshot-place.js';
 import { counted, sizeText } from '../../text/numbers.js';
-import type { Planned } from './difference.js';
+import { supervisorPrograms } from '../open-fleet.js';
+import { definedEnvironment } from '../options.js';
+import { at } from '../ports.js';
+import { requestedSlots } from '../slot-options.js';
+import { type Planned, type ReadPlan, saidBy, sweepDirectory } from './read.js';
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -19,6 +30,63 @@ export type Surveys = ReadonlyMap<string, CodeSurvey>;
 const MOST_PLACES = 20;
 /** Limit on the files that a message names. */
 const NAMED = 6;
+
+/** Refuses runs whose requirements no machine can meet, before anything is submitted, as they would wait for ever. */
+export function refuseImpossibleJobs({ plan: { runs, executor }, options: { perGpu } }: ReadPlan): Promise<void> {
+  const demands = runs.map((run) => ({ cwd: '/', ...demandOf(run, perGpu) }));
+  return refuseImpossible(executor ?? 'local', demands, definedEnvironment());
+}
+
+/** The programs for a new supervisor, with the executor of this launch. */
+export function programsFor({ plan: { executor } }: ReadPlan): Programs {
+  const programs = supervisorPrograms();
+  if (executor === undefined) return programs;
+  return { ...programs, environment: { ...programs.environment, MEMRL_EXECUTOR: executor } };
+}
+
+/** Submits a plan, and the copies of code that its runs start from. @throws {UserError} When the supervisor refuses it. */
+export async function submit(fleet: Fleet, { plan, planned, options }: ReadPlan, surveys: Surveys): Promise<void> {
+  const environment = definedEnvironment();
+  const whole = await withSnapshots(plan, planned, surveys, { rows: fleet.runs, environment });
+  const answer = await fleet.submit(whole, environment, requestedSlots(options));
+  if (!answer.ok) throw new UserError(answer.message, answer.fix ?? 'Correct it and launch again.');
+}
+
+/**
+ * Stores the text of a submitted sweep, where it is from, and its options beside its runs.
+ *
+ * @param file The file of the text. @returns In words why it could not be stored; null: it was.
+ */
+export function keepText(plan: ReadPlan, file: string): string | null {
+  const directory = sweepDirectory(plan);
+  const { text, path, file: parsed } = plan.read;
+  const fromSeeds = parsed.kind === 'groups' ? computedFromSeeds(parsed.blocks) : [];
+  return keepLaunched(directory, () => {
+    writeSweepText(directory, text, path);
+    writeSweepOrigin(directory, at(file));
+    writeLaunchOverrides(directory, { ...saidBy(plan.options), fromSeeds });
+  });
+}
+
+/**
+ * Stores what was launched, for readers of the runs directory; each run's own parameters are in its run.json. The runs are submitted
+ * by then: where the disk takes nothing more, nothing else is different.
+ *
+ * @returns In words why it could not be stored; null: it was.
+ */
+export function keepLaunched(sweepDirectory: string, write: () => void): string | null {
+  try {
+    write();
+    return null;
+  } catch (error) {
+    const obstacle = obstacleOf(error);
+    if (systemRefusal(error) === null || obstacle.kind !== 'unreadable') throw error;
+    return (
+      `The runs are submitted, but the text of the sweep could not be kept in ${sweepDirectory}: ${obstacle.reason}. ` +
+      'Launch the file again when that is fixed; nothing is started twice.'
+    );
+  }
+}
 
 /**
  * Surveys what `code: snapshot` would copy. Writes nothing.
