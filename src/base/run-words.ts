@@ -73,6 +73,15 @@ export function errorOf({ state, reason }: { readonly state: RunWord; readonly r
   return state === 'failed' || state === 'lost' ? reason : null;
 }
 
+/**
+ * What a run that has not begun waits for, in words that are equal for all runs that wait for the same: without the number of its job.
+ * null: it has begun, or nothing is known.
+ */
+export function waitOf({ state, reason }: { readonly state: RunWord; readonly reason: string | null }): string | null {
+  if (state === 'queued' || reason === null) return state === 'queued' ? reason : null;
+  return state === 'starting' ? (/Slurm job \S+ waits \((.*)\)$/.exec(reason)?.[1] ?? null) : null;
+}
+
 /** The state that an exit class leads to. */
 export function endStateOf(kind: (typeof exitClasses)[number]): EndState {
   return kind === 'signal' || kind === 'oom' || kind === 'timeout' ? 'failed' : kind;

@@ -2,7 +2,7 @@ import type { TimeRange } from '../../analysis/forecast/time-range.js';
 import { healthWord } from '../../analysis/health/finding.js';
 import { groupBy } from '../../base/group-by.js';
 import { displayText } from '../../text/display-text.js';
-import { isUnhealthy, progressOf } from '../../base/run-words.js';
+import { isUnhealthy, progressOf, waitOf } from '../../base/run-words.js';
 import { durationRange } from '../../text/duration.js';
 import type { WatchedRun } from './watched-run.js';
 
@@ -43,11 +43,12 @@ function unhealthyWords(runs: readonly WatchedRun[]): string[] {
   );
 }
 
-/** The reasons of the queued runs, the most frequent first, at most three. */
+/** What runs that have not begun wait for, the most frequent first, at most three. */
 function waitingWords(runs: readonly WatchedRun[]): string {
   const times = new Map<string, number>();
-  for (const { state, reason } of runs) {
-    if (state === 'queued' && reason !== null) times.set(reason, (times.get(reason) ?? 0) + 1);
+  for (const run of runs) {
+    const reason = waitOf(run);
+    if (reason !== null) times.set(reason, (times.get(reason) ?? 0) + 1);
   }
   const sorted = [...times].sort(([, a], [, b]) => b - a);
   const words = sorted.slice(0, 3).map(([reason, count]) => `${count} × ${displayText(reason)}`);

@@ -8,7 +8,7 @@ import type { TimeRange } from '../../analysis/forecast/time-range.js';
 import { healthText } from '../../analysis/health/finding.js';
 import { groupBy } from '../../base/group-by.js';
 import { gpuName } from '../../base/ids.js';
-import { countStates, hasEnded, isUnhealthy } from '../../base/run-words.js';
+import { countStates, hasEnded, isUnhealthy, waitOf } from '../../base/run-words.js';
 import type { Fleet, FleetStatus, RunSummary, SweepSummary } from '../../client/fleet.js';
 import { runFiles } from '../../contract/files.js';
 import { computedFromSeeds } from '../../files/sweep-text.js';
@@ -147,7 +147,7 @@ export function digestOf(fleet: DigestedFleet, summary: SweepSummary, { runs: di
     })),
     answers,
     failures: errorKinds(runs).map(digestedFailure),
-    waiting: shared(runs, ({ state, reason }) => (state === 'queued' || state === 'held' ? reason : null)),
+    waiting: shared(runs, (run) => (run.state === 'held' ? run.reason : waitOf(run))),
     warnings: shared(runs, (run) => run.warning ?? (isUnhealthy(run) ? healthText(run) : null)),
     next: nextSteps(name, runs, answers, directory === undefined ? [] : ['--runs', directory]),
   };

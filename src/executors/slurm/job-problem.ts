@@ -1,7 +1,7 @@
 import { isOnPath } from '../../processes/program-file.js';
-import { type Demand, jobOptions } from './job-options.js';
+import { type Demand, gpusFor, jobOptions } from './job-options.js';
 import { isPacked, workerOptions } from './packs/pack-choice.js';
-import { SlurmCalls } from './slurm-calls.js';
+import { noSuchNode, SlurmCalls } from './slurm-calls.js';
 
 /** Why nothing can be typed into a run on Slurm, in words that follow its name. */
 export const unreachableInput = 'cannot be typed into: the standard input of a job is on the node that has it';
@@ -17,6 +17,8 @@ export async function jobProblem(
   const options = isPacked(demand) ? workerOptions(demand, gpus) : jobOptions(demand, gpus);
   const tested = await calls.submit(['--test-only', ...options], '#!/bin/sh\n', environment);
   if (tested.kind !== 'refused' || tested.transient) return null;
+  const wanted = { cpus: demand.needs.cpus, gpus: gpusFor(demand.needs, gpus) };
+  if (noSuchNode.test(tested.reason) && (await calls.hasUnavailableNodeFor(wanted))) return null;
   const asked = options.filter((word) => /^--(gres|cpus|time|partition|account|qos|constraint)/.test(word));
   const extra = demand.slurm?.extra ?? [];
   return `${tested.reason} (asked for: ${[...asked, ...extra].join(' ')})`;

@@ -100,7 +100,27 @@ export class SlurmCalls {
   async queue(): Promise<QueuedJob[] | null> {
     const answer = await this.#call('squeue', ['-h', '--me', '-r', '-t', 'all', '-o', QUEUE_FORMAT]);
     if (answer.kind !== 'answered') return null;
-    return answer.stdout.split('\n').flatMap((line) => queuedJob(line) ?? []);
+    const jobs = answer.stdout.split('\n').flatMap((line) => queuedJob(line) ?? []);
+    const stuck = jobs.filter(({ state, reason }) => state === 'PENDING' && nodesUnavailable.test(reason));
+    if (stuck.length > 0) {
+      const words = await this.#unavailableWords();
+      if (words !== null) for (const job of stuck) job.reason = words;
+    }
+    return jobs;
+  }
+
+  /** Which nodes take no jobs, since when and why, as whoever took them out has said; null: Slurm says of none. */
+  async #unavailableWords(): Promise<string | null> {
+    const answer = await this.#call('sinfo', ['-h', '-R', '-o', '%N|%H|%E']);
+    const lines = answer.kind === 'answered' ? answer.stdout.split('\n').filter((line) => line.includes('|')) : [];
+    if (lines.length === 0) return null;
+    const told = lines.slice(0, REASONS_TOLD).map((line) => {
+      const [nodes = '', at = '', ...why] = line.split('|');
+      return `${nodes} since ${at.slice(0, 16).replace('T', ' ')}: ${why.join('|').trim()}`;
+    });
+    const names = lines.map((line) => line.split('|')[0]).join(',');
+    const more = lines.length > told.length ? `; and ${lines.length - told.length} more` : '';
+    return `nodes take no jobs: ${told.join('; ')}${more}; whoever runs the cluster ends that by: scontrol update nodename=${names} state=resume`;
   }
 
   /** The nodes of all partitions; null: the controller does not answer. */
@@ -110,6 +130,20 @@ export class SlurmCalls {
     // A node has a line for each of its partitions.
     const nodes = answer.stdout.split('\n').flatMap((line) => clusterNode(line) ?? []);
     return [...new Map(nodes.map((node) => [node.name, node])).values()];
+  }
+
+  /**
+   * Whether a node that takes no jobs now has what one asks for. `sbatch --test-only` finds no node for anything while all of them are
+   * drained or down, where `sbatch` itself accepts the job, which waits until one is back.
+   */
+  async hasUnavailableNodeFor({ cpus, gpus }: { readonly cpus: number; readonly gpus: number }): Promise<boolean> {
+    const answer = await this.#call('sinfo', ['-h', '-N', '-O', `CPUs:.20|,${NODE_FIELDS}`]);
+    if (answer.kind !== 'answered') return false;
+    return answer.stdout.split('\n').some((line) => {
+      const bar = line.indexOf('|');
+      const node = clusterNode(line.slice(bar + 1));
+      return node !== null && !node.takesRuns && node.gpus >= gpus && Number(line.slice(0, bar)) >= cpus;
+    });
   }
 
   /** What accounting says of jobs that the controller has forgotten; null: there is none, or it does not answer. */
@@ -137,7 +171,13 @@ export class SlurmCalls {
   }
 }
 
-const noSuchNode = /Requested node configuration is not available/i;
+/** What Slurm says of a job that waits for nodes that are drained, down or reserved. */
+const nodesUnavailable = /^ReqNodeNotAvail|^Nodes required for job are DOWN/;
+/** Reasons of nodes in the words of a job; a large cluster has many. */
+const REASONS_TOLD = 3;
+
+/** What Slurm says where no node has what a job asks for. */
+export const noSuchNode = /Requested node configuration is not available/i;
 const silent = "Slurm's controller does not answer";
 
 /** Whether a variable says what a job is and which GPUs it has: to another job it would tell what is not so. */

@@ -1,7 +1,7 @@
 import { commonValues, hasValues } from '../../analysis/failures/common-values.js';
 import type { Condition } from '../../analysis/failures/failure-causes.js';
 import { onlyGroupName } from '../../base/ids.js';
-import { errorOf, isUnhealthy } from '../../base/run-words.js';
+import { errorOf, isUnhealthy, waitOf } from '../../base/run-words.js';
 import { groupBy } from '../../base/group-by.js';
 import { cleanText } from '../../text/display-text.js';
 import type { RunSummary } from '../state/port.js';
@@ -51,7 +51,7 @@ export function attentionOf(runs: readonly RunSummary[]): Attention {
   return {
     held,
     failed: { count: failed.length, kinds: kindsOf(failed) },
-    blocked: blocked.length === 0 ? null : { count: blocked.length, reason: cleanText(blocked[0]!.reason!) },
+    blocked: blocked.length === 0 ? null : { count: blocked.length, reason: cleanText(waitOf(blocked[0]!)!) },
     waitsForPerson: isLive ? 0 : holds,
     asking,
     hasTrouble,
@@ -109,8 +109,12 @@ function kindsOf(failed: readonly RunSummary[]): Kind[] {
     .sort((a, b) => b.count - a.count);
 }
 
-function isBlocked({ state, reason }: RunSummary): boolean {
-  return state === 'queued' && reason !== null && /^needs .*, which /.test(reason);
+/** Whether a run cannot start before somebody does something: a run that it needs failed, or Slurm's nodes take no jobs. */
+function isBlocked(run: RunSummary): boolean {
+  const { state } = run;
+  return (
+    (state === 'queued' || state === 'starting') && /^needs .*, which |^nodes take no jobs/.test(waitOf(run) ?? '')
+  );
 }
 
 function hasTroubleOf(run: RunSummary): boolean {

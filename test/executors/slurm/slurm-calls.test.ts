@@ -2,16 +2,23 @@ import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Demand } from '../../../src/executors/slurm/job-options.js';
+import { jobProblem } from '../../../src/executors/slurm/job-problem.js';
 import { SlurmCalls } from '../../../src/executors/slurm/slurm-calls.js';
 
 /** Calls commands that print what is given here, or fail with it. */
 function callsOf(commands: Readonly<Record<string, string>>): SlurmCalls {
+  return new SlurmCalls(folderOf(commands));
+}
+
+/** An environment in which these are the commands. */
+function folderOf(commands: Readonly<Record<string, string>>): Record<string, string> {
   const folder = mkdtempSync(join(tmpdir(), 'slurm-calls-'));
   for (const [name, script] of Object.entries(commands)) {
     writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`);
     chmodSync(join(folder, name), 0o755);
   }
-  return new SlurmCalls({ PATH: `${folder}:${process.env['PATH']}` });
+  return { PATH: `${folder}:${process.env['PATH']}` };
 }
 
 it('knows from accounting that a job which was cancelled while it waited had no node', async () => {
@@ -49,5 +56,37 @@ describe('a job for which Slurm finds no node', () => {
       reason: "n[1-3] have not come back to Slurm's controller yet",
       transient: true,
     });
+  });
+});
+
+describe('while the nodes are drained', () => {
+  const sinfo = `case "$*" in
+    *-R*) echo 'n[1-2]|2026-11-30T02:23:53|new | cables' ;;
+    *CPUs*) echo '       8|   n1|   gpu:4|   gpu:0|  drained|  new | cables' ;;
+  esac`;
+  const sbatch = 'cat > /dev/null; echo "sbatch: error: Requested node configuration is not available" >&2; exit 1';
+  const squeue = (reason: string) =>
+    `echo '3_0|4|PENDING|${reason}||N/A|0:00|memrl KEY|'; echo '5|5|PENDING|Priority||N/A|0:00|memrl OTHER|'`;
+
+  it.each([
+    ['what a drained node has is waited for', { cpus: 8, gpus: 4 }, null],
+    ['more CPUs than any node has are a mistake of the sweep file', { cpus: 9, gpus: 0 }, /node configuration/],
+    ['and so are more GPUs', { cpus: 1, gpus: 5 }, /node configuration/],
+  ])('%s', async (_, { cpus, gpus }, problem) => {
+    const environment = folderOf({ sinfo, sbatch, scontrol: ':' });
+    const found = await jobProblem({ cwd: '/', needs: { cpus, gpus, seconds: null } } as Demand, environment);
+    if (problem === null) expect(found).toBeNull();
+    else expect(found).toMatch(problem);
+  });
+
+  it.each([
+    'Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions',
+    'ReqNodeNotAvail, UnavailableNodes:n[1-2]',
+  ])('a job that waits says which, since when, why, and what ends it: %s', async (reason) => {
+    const jobs = (await callsOf({ sinfo, squeue: squeue(reason) }).queue())!;
+    expect(jobs.map(({ reason: words }) => words)).toEqual([
+      'nodes take no jobs: n[1-2] since 2026-11-30 02:23: new | cables; whoever runs the cluster ends that by: scontrol update nodename=n[1-2] state=resume',
+      'Priority',
+    ]);
   });
 });

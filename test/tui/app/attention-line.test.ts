@@ -72,6 +72,16 @@ describe('the line of what needs a person', () => {
       line: ' ○ 1 cannot start: needs warmup, which failed',
     },
     {
+      of: 'what waits for nodes that are drained',
+      runs: [
+        aRun('late_1', {
+          state: 'starting',
+          reason: 'Slurm job 3_0 waits (nodes take no jobs: n1 since 02:23: cables)',
+        }),
+      ],
+      line: ' ○ 1 cannot start: nodes take no jobs: n1 since 02:23: cables',
+    },
+    {
       of: 'what somebody holds, once nothing else is left',
       runs: [...doneRuns, inLr('x', 2, { state: 'held', heldBy: 'person', reason: 'held' })],
       line: ' ‖ 1 held, the rest has ended   H continues',
