@@ -4,6 +4,7 @@ import { geteuid } from 'node:process';
 import type { ReportedRun } from '../analysis/analysed-run.js';
 import { Name } from '../base/ids.js';
 import { UserError } from '../base/user-error.js';
+import type { Fleet } from '../client/fleet.js';
 import { supervisorFiles } from '../contract/files.js';
 import { statOf } from '../metrics/run-folders.js';
 import { mayHoldRuns } from '../metrics/tree/find-runs.js';
@@ -12,7 +13,8 @@ import { readConfig } from '../runs/read-runs.js';
 import { counted } from '../text/numbers.js';
 import { folderText } from '../text/romanized.js';
 import { FolderFleet, type ViewedPath } from '../view/folder-fleet.js';
-import { runsDirectory, type CommonOptions } from './options.js';
+import { patienceOf, recalled, withFleet } from './open-fleet.js';
+import { type CommonOptions, runsDirectory } from './options.js';
 import { at } from './ports.js';
 import { remark } from './terminal.js';
 
@@ -87,7 +89,7 @@ function isOwnRunsDirectory(path: string): boolean {
 }
 
 /** The runs below the paths, with all that their files say; what was not looked at is said. */
-export async function openFolders(paths: readonly ViewedPath[]): Promise<FolderFleet> {
+async function openFolders(paths: readonly ViewedPath[]): Promise<FolderFleet> {
   const fleet = new FolderFleet(paths);
   await fleet.find();
   await fleet.read();
@@ -130,4 +132,24 @@ export function noRuns(paths: readonly ViewedPath[], unread: readonly UnreadStor
     `There are no runs in ${where}.`,
     'A run is a folder with TensorBoard events, a .wandb file, metrics in JSON lines or CSV, or a run of MLflow, trackio, sacred, guild or DVCLive.',
   );
+}
+
+/** Runs and sweeps as a supervisor or folders give them. */
+export type KnownFleet = Pick<Fleet, 'runs' | 'sweeps' | 'status'>;
+
+/**
+ * Shows runs with their metrics: those of the folders that the words begin with, or else of the runs directory. Gives the words that are
+ * left to choose among them.
+ */
+export async function showRuns(
+  words: readonly string[],
+  options: CommonOptions,
+  show: (fleet: KnownFleet, words: readonly string[]) => number,
+): Promise<number> {
+  const { paths, rest } = viewedPaths(words, options);
+  if (paths.length > 0) return show(await openFolders(paths), rest);
+  return withFleet(options, async (fleet) => {
+    await recalled(fleet, patienceOf(options));
+    return show(fleet, words);
+  });
 }

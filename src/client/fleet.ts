@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { Memoized } from '../base/memoize.js';
+import { Memoized } from '../base/memo.js';
 import { errorText, UserError } from '../base/user-error.js';
 import type { Ack, ClientMessage, Command, Plan, RequestedSlots, ServerMessage } from '../protocol/message.js';
 import type { FleetStatus, RunSummary, SweepSummary } from '../protocol/run-summary.js';

@@ -1,6 +1,5 @@
 /** Help and errors of `memrl`, and the choice of its command. A command's code is loaded when it is named. */
-import { systemRefusal } from '../base/system-refusal.js';
-import { UserError } from '../base/user-error.js';
+import { systemRefusal, UserError } from '../base/user-error.js';
 import { type CommandName, isHelp, purposes } from './purposes.js';
 import type { OwnProcess } from './run/process-context.js';
 

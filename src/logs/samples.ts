@@ -5,7 +5,7 @@ import { parseJsonLine } from '../contract/json-line.js';
 import { openRegular, readRegularBytes } from '../files/regular-file.js';
 import { naturalOrder } from '../text/natural-order.js';
 import { counted } from '../text/numbers.js';
-import { foundLog } from './found-log.js';
+import { foundLog } from './log-file.js';
 
 /**
  * A text that a model wrote in training, with what it answers. `step` null: unknown. `reward` null: unknown. `length`: in the unit of

@@ -1,13 +1,11 @@
 import { presentValue } from '../base/present-value.js';
 import { type Clock, clockOfFile, inSeconds, interpolated, wallTime } from './axes.js';
-import type { Bounds } from './bounded-series.js';
+import { type Bounds, Curve, type Resume, type Taking } from './curve.js';
 import { counterNamed, isClock } from './counters.js';
-import { Curve, type Resume, type Taking } from './curve.js';
 import { type Line, lowerBound, noLine } from './downsample.js';
 import type { MetricFormat, PointTaker, WrittenRow } from './formats/format.js';
 import type { LeftOut } from './left-out.js';
-import { type MetricRow, RowNumbers } from './row-numbers.js';
-import { RowPlace } from './row-place.js';
+import { type MetricRow, RowNumbers, RowPlace } from './row-numbers.js';
 
 /**
  * One file of a source: its curves by key id, when its first and its last point were written (Unix ms), and the x from which on it

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { smallBounds } from './bounded-series.js';
+import { smallBounds } from './curve.js';
 import { isAxis } from './counters.js';
 import { recognised } from './detection.js';
 import { isDatabase } from './formats/databases/database.js';
@@ -8,8 +8,6 @@ import type { NamedWriter } from './formats/format.js';
 import { formatNamed, metricFormats } from './formats/registry.js';
 import { foundFile } from './run-folders.js';
 import { Source } from './source.js';
-
-export type { NamedWriter } from './formats/format.js';
 
 /** Facts about a single file, wherever it is, that help to find the run it belongs to. */
 

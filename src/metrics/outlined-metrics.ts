@@ -1,6 +1,6 @@
 import { statRegular } from '../files/regular-file.js';
 import { type Clock, inOrder, relativeTime, sinceStart, wallTime } from './axes.js';
-import { everyPoint } from './bounded-series.js';
+import { everyPoint } from './curve.js';
 import { describeSources, type MetricsReport } from './describe-sources.js';
 import { type Line, noLine } from './downsample.js';
 import type { MetricFormat, RowPicker } from './formats/format.js';

@@ -1,13 +1,12 @@
 import { isSystemMetric } from '../contract/metric-names.js';
-import { type Bounds, defaultBounds } from './bounded-series.js';
+import { type Bounds, defaultBounds } from './curve.js';
 import { CurveNames } from './names/curve-names.js';
 import { Detection } from './detection.js';
 import { type Line, noLine, spark } from './downsample.js';
 import { type Clock, placedByTime, relativeTime, sinceStart, wallTime } from './axes.js';
 import { unnamedWords } from './left-out.js';
 import type { MetricFormat, StatedProgress } from './formats/format.js';
-import { isLog } from './formats/log/log.js';
-import { LogTail } from './formats/log/log-tail.js';
+import { isLog, LogTail } from './formats/log/log.js';
 import { metricFormats, trainingFormats } from './formats/registry.js';
 import type { MetricRow } from './row-numbers.js';
 import { type DeclaredPlaces, declaredPlaces } from './run-places.js';

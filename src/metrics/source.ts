@@ -1,5 +1,5 @@
 import { statRegular } from '../files/regular-file.js';
-import type { Bounds } from './bounded-series.js';
+import type { Bounds } from './curve.js';
 import type { FoundSource } from './detection.js';
 import { type Line, noLine } from './downsample.js';
 import type { RowSink, SourceReader } from './formats/format.js';

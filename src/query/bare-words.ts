@@ -1,7 +1,6 @@
 import { UserError } from '../base/user-error.js';
-import { checkRunQuery } from './check.js';
+import { checkRunQuery, meantKey } from './check.js';
 import { runTest } from './match.js';
-import { meantKey } from './meant-key.js';
 import { parseRunQuery } from './parser.js';
 import { allOf, anyOf, type RunQuery } from './query.js';
 import type { QueriedRun } from './words.js';

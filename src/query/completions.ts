@@ -1,5 +1,5 @@
 import { anyParameterOf } from '../base/scalar.js';
-import { keysOf } from './meant-key.js';
+import { keysOf } from './check.js';
 import { LONGEST_TYPED } from './parser.js';
 import { quote, valueText } from './text.js';
 import { everyRun, factNames, fieldNames, fields, isField, type QueriedRun } from './words.js';

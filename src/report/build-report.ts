@@ -18,7 +18,7 @@ import { noSuchSweep, UserError } from '../base/user-error.js';
 import { isGpuUtilization } from '../contract/metric-names.js';
 import { readAnnotation } from '../files/annotation-file.js';
 import { computedFromSeeds } from '../files/sweep-text.js';
-import { everyPoint } from '../metrics/bounded-series.js';
+import { everyPoint } from '../metrics/curve.js';
 import { openMetrics, type Pause, type RunMetrics, wallTime } from '../metrics/run-metrics.js';
 import { declaredPlaces, hasNoMetrics } from '../metrics/run-places.js';
 import type { RunValue } from '../analysis/run-value.js';

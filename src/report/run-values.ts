@@ -1,5 +1,5 @@
 import { bestPlace, hasPlace, runValue, type RunValue } from '../analysis/run-value.js';
-import { type Bounds, everyPoint } from '../metrics/bounded-series.js';
+import { type Bounds, everyPoint } from '../metrics/curve.js';
 import type { RunMetrics } from '../metrics/run-metrics.js';
 
 /** Which points of a run's metrics are needed: for most values all of them, for its last value and extremes fewer. */

@@ -3,7 +3,7 @@ import { type Finding, joinedHealth, notFiniteAmong, notFiniteFindings } from '.
 import { exceededLimit } from '../analysis/health/limits.js';
 import { inMetricOrder, lossAmong, type MetricsToShow, standingAmong } from '../analysis/metric-order.js';
 import type { Ailment, RunWord } from '../base/run-words.js';
-import { boiledDown, smallBounds } from '../metrics/bounded-series.js';
+import { boiledDown, smallBounds } from '../metrics/curve.js';
 import type { RunMetrics } from '../metrics/run-metrics.js';
 import { countingIn } from './counting-metrics.js';
 import { metricsToShow, objectiveOf, type SweepOutline } from './sweep-outline.js';

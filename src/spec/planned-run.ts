@@ -3,8 +3,7 @@ import { executorNames } from './executor-names.js';
 import { Name, RunId } from '../base/ids.js';
 import { FailureClass } from '../base/outcome.js';
 import { Parameters } from '../base/scalar.js';
-import { notificationWord } from './policy/notification-words.js';
-import { channelSettings } from './policy/notify-channels.js';
+import { channelSettings, notificationWord } from './policy/notify-channels.js';
 
 /**
  * When a run counts as done: exit code 0, a file in its directory, a row of a JSON-lines file there for which `where` (CEL) holds,

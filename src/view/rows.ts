@@ -2,9 +2,8 @@ import { basename } from 'node:path';
 import { namesRepetition } from '../analysis/forecast/durations.js';
 import { groupBy } from '../base/group-by.js';
 import { isSeedName, type Parameters } from '../base/scalar.js';
-import type { FoundFacts } from '../metrics/tree/facts.js';
+import { type FoundFacts, scalarOf } from '../metrics/tree/setting-files.js';
 import type { FoundRun } from '../metrics/tree/find-runs.js';
-import { scalarOf } from '../metrics/tree/setting-files.js';
 import { toldValues, varyingNames } from '../spec/expand/run-name.js';
 import { folderText } from '../text/romanized.js';
 

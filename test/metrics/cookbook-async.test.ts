@@ -2,8 +2,7 @@ import { cpSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { describeSources } from '../../src/metrics/describe-sources.js';
-import { reportLines } from '../../src/metrics/report-lines.js';
+import { describeSources, reportLines } from '../../src/metrics/describe-sources.js';
 import { openMetrics } from '../../src/metrics/run-metrics.js';
 import { removeFolder } from '../remove-folder.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { everyPoint } from '../../src/metrics/bounded-series.js';
+import { everyPoint } from '../../src/metrics/curve.js';
 import { wallTime } from '../../src/metrics/axes.js';
 import { MetricTable } from '../../src/metrics/metric-table.js';
 

@@ -6,7 +6,7 @@ import { plannedRuns } from '../../src/cli/launch/read.js';
 import { readArguments } from '../../src/lab/config/arguments.js';
 import { trainKeys } from '../../src/lab/algorithms/train-settings.js';
 import { keepConfig, openRunDirectory } from '../../src/lab/run/run-directory.js';
-import { everyPoint } from '../../src/metrics/bounded-series.js';
+import { everyPoint } from '../../src/metrics/curve.js';
 import { openMetrics } from '../../src/metrics/run-metrics.js';
 import { expandSweep } from '../../src/spec/expand/expand-sweep.js';
 import { parseSweepFile } from '../../src/spec/file/parse-sweep-file.js';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { topics } from '../doctor/topics.js';
-import { Snapshot } from './act-answers.js';
+import { Snapshot } from './run-answers.js';
 import { errorExits } from './exit-codes.js';
 import { bytes, count, growingWords, path, pid, RunState } from './facts.js';
 

@@ -1,5 +1,4 @@
-import { systemRefusal } from '../../base/system-refusal.js';
-import { UserError } from '../../base/user-error.js';
+import { systemRefusal, UserError } from '../../base/user-error.js';
 import { errorExits, exitCodes } from './exit-codes.js';
 import type { Answers } from './schemas.js';
 import { OutputLost } from '../terminal.js';

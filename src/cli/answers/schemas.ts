@@ -4,13 +4,11 @@
  */
 import type * as z from 'zod';
 import type { Parameters } from '../../base/scalar.js';
-import { Act, Annotate, Clean, Restart } from './act-answers.js';
+import { Act, Annotate, Clean, Event, Ls, Restart, Wait } from './run-answers.js';
 import type { AnswerName } from './answer-table.js';
 import { Doctor, DoctorMetrics, Drain, Du, ErrorAnswer, Slots } from './machine-answers.js';
-import { Plan } from './plan-answer.js';
+import { Best, Plan, Status } from './sweep-answers.js';
 import { Claims, Report, WouldStop } from './report-answers.js';
-import { Event, Ls, Wait } from './run-answers.js';
-import { Best, Status } from './sweep-answers.js';
 
 export const schemas = {
   ls: Ls,

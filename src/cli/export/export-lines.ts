@@ -6,7 +6,7 @@ import type { RunValue } from '../../analysis/run-value.js';
 import { allParametersOf, type Parameters } from '../../base/scalar.js';
 import { readAnnotation } from '../../files/annotation-file.js';
 import { readRunRecord } from '../../files/run-record-file.js';
-import { everyPoint } from '../../metrics/bounded-series.js';
+import { everyPoint } from '../../metrics/curve.js';
 import { openMetrics, type RunMetrics } from '../../metrics/run-metrics.js';
 import { countingIn } from '../../runs/counting-metrics.js';
 import { declaredOf } from '../../report/declared.js';

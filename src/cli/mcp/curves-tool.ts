@@ -2,15 +2,14 @@ import { dirname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import * as z from 'zod';
 import { inMetricOrder } from '../../analysis/metric-order.js';
-import { everyPoint } from '../../metrics/bounded-series.js';
+import { everyPoint } from '../../metrics/curve.js';
 import { downsample, extremes, type Line } from '../../metrics/downsample.js';
 import { openMetrics, type RunMetrics } from '../../metrics/run-metrics.js';
 import { countingIn } from '../../runs/counting-metrics.js';
 import { metricsToShow, readOutline } from '../../runs/sweep-outline.js';
 import { jsonAnswer, Refused } from './answer.js';
-import { runsChosen } from './chosen-rows.js';
+import { rounded, type RunRow, runsChosen } from './run-rows.js';
 import { MOST_BYTES } from './fitted.js';
-import { rounded, type RunRow } from './run-rows.js';
 import { inputOf, type Tool } from './verb-tool.js';
 
 /** Runs whose files are read for one answer, at most. */

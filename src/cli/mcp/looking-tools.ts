@@ -7,8 +7,7 @@ import type { Verb } from '../verb.js';
 import { type Answer, jsonAnswer, jsonIn, notesOf, textOf } from './answer.js';
 import type { Printed } from './command.js';
 import { fittedText } from './fitted.js';
-import { chosenIn } from './chosen-rows.js';
-import { briefRows } from './run-rows.js';
+import { briefRows, chosenIn } from './run-rows.js';
 import { type Given, inputOf, optionNames, sentence, type Tool, wordsOf } from './verb-tool.js';
 
 /** How a verb is made a tool. `note`: what its description lacks. `more`: parameters that it does not have. */

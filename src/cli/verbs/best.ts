@@ -24,7 +24,7 @@ import { exitCodes } from '../answers/exit-codes.js';
 import type { Answers } from '../answers/schemas.js';
 import type { CommonOptions } from '../options.js';
 import { answerJson } from '../show/answer-json.js';
-import { type KnownFleet, showRuns } from '../show/chosen-fleet.js';
+import { type KnownFleet, showRuns } from '../viewed-paths.js';
 import { noRuns } from '../show/runs-here.js';
 import { outputWidth, print, printAnswer } from '../terminal.js';
 

@@ -1,6 +1,11 @@
 import { tmpdir } from 'node:os';
-import { describeSources, hasMetrics, type MetricsReport } from '../../metrics/describe-sources.js';
-import { type ReportLine, reportLines } from '../../metrics/report-lines.js';
+import {
+  describeSources,
+  hasMetrics,
+  type MetricsReport,
+  type ReportLine,
+  reportLines,
+} from '../../metrics/describe-sources.js';
 import { openMetrics } from '../../metrics/run-metrics.js';
 import { wrap } from '../../text/wrap.js';
 import { type Line, span, type Tone } from '../../tui/surface/span.js';

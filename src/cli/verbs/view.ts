@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { openWindow, runFiles } from '../../tui/app/open-window.js';
 import type { RunFilesPort } from '../../tui/state/port.js';
-import { foundLog } from '../../logs/found-log.js';
+import { foundLog } from '../../logs/log-file.js';
 import { fileSource, lastLines } from '../../logs/log-source.js';
 import { UserError } from '../../base/user-error.js';
 import { shellQuote } from '../../text/shell-words.js';

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
 import { counterNamed, stepKeyOf } from '../counters.js';
 import { ofVersions } from './event-tags.js';
@@ -202,4 +202,53 @@ function cellsOf(line: string, separator: string): string[] {
     } else cell += sign;
   }
   return [...cells, cell];
+}
+
+/** `epoch,step,value` on each line, without a row of names: d3rlpy writes a file for each metric, named after it. */
+export const d3rlpyCsv = lineFormat({
+  name: 'd3rlpy',
+  looksFor: '*.csv of d3rlpy: epoch, step and value on each line',
+  isNamed: (name) => name.endsWith('.csv') && name !== '.csv',
+  recognise: ({ head }) => {
+    const lines = head();
+    const isOne = lines !== null && lines.length > 0 && lines.every((line) => triple.test(line));
+    return isOne ? { is: 'yes', why: 'it has an epoch, a step and a value on each line, and no names' } : isNot;
+  },
+  parser: (path) => tripleParser(basename(path, '.csv')),
+});
+
+const triple = /^(\d+),(\d+),([-+]?(?:[\d.]+(?:e[-+]?\d+)?|nan|inf))$/;
+
+function tripleParser(metric: string): LineParser {
+  return (line) => {
+    const [, epoch, step, value] = triple.exec(line) ?? [];
+    return step === undefined ? null : { step: Number(step), epoch: Number(epoch), [metric]: valueOf(value!) };
+  };
+}
+
+/** The episodes of one environment of stable-baselines3: `r,l,t` of each, after a comment line of JSON. */
+export const monitorCsv = lineFormat({
+  name: 'stable-baselines3 monitor',
+  looksFor: '*monitor.csv',
+  filing: 'points',
+  isNamed: (name) => /(^|\.)monitor\.csv$/.test(name),
+  recognise: () => ({ is: 'yes', why: 'its name' }),
+  parser: (path) => monitorParser(path),
+});
+
+const names: Readonly<Record<string, string>> = { r: 'episode_reward', l: 'episode_length', t: 'episode_time' };
+
+/** Parses episodes; the step is the sum of their lengths. */
+function monitorParser(path: string): LineParser {
+  const worker = /([^/]+)\.monitor\.csv$/.exec(path)?.[1];
+  const prefix = worker === undefined ? 'monitor/' : `monitor/${worker}/`;
+  const parse = tableParser((column) => prefix + (names[column] ?? column));
+  let steps = 0;
+  return (line) => {
+    const row = parse(line);
+    if (row === null || row === 'attempt') return row;
+    const length = row[`${prefix}episode_length`];
+    steps += typeof length === 'number' ? length : 0;
+    return { step: steps, ...row };
+  };
 }

@@ -1,5 +1,4 @@
 import { basename, dirname } from 'node:path';
-import { isEvaluationSet } from '../names/data-sets.js';
 
 /**
  * Returns a function from the tags of event files in a folder to names of metrics that include the folder where needed, as
@@ -32,4 +31,17 @@ function nameIn(folder: string, own: string, tag: string): string {
 export function ofVersions(path: string): string | undefined {
   const folders = dirname(path).replace(/\/version_\d+(?=\/|$)/, '/version_N');
   return folders === dirname(path) ? undefined : folders;
+}
+
+const training = /^(train|training|learn)$/i;
+const evaluation = /^(validation|valid|val|evaluation|evaluations|eval|test|dev|heldout)$/i;
+
+/** Whether a word in a path names the data that a program is trained with: CatBoost writes `learn` beside `test`. */
+export function isTrainingSet(word: string): boolean {
+  return training.test(word);
+}
+
+/** Whether a word in a path names data of an evaluation: Keras writes `validation` beside `train`. */
+export function isEvaluationSet(word: string): boolean {
+  return evaluation.test(word);
 }

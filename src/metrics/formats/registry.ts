@@ -1,13 +1,11 @@
-import { csv } from './csv.js';
+import { csv, d3rlpyCsv, monitorCsv } from './csv.js';
 import { databaseFormats } from './databases/database-runs.js';
-import { d3rlpyCsv } from './d3rlpy-csv.js';
 import { dvclive } from './dvclive.js';
 import type { MetricFormat } from './format.js';
 import { jsonLines, ownJsonLines, systemUsage } from './json-lines.js';
 import { logFormat } from './log/log.js';
 import type { LogPatterns } from './log/log-rows.js';
 import { mlflow } from './mlflow.js';
-import { monitorCsv } from './monitor-csv.js';
 import { sacred } from './sacred.js';
 import { tfevents } from './tfevents.js';
 import { trainerState } from './trainer-state.js';

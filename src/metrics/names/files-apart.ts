@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { counterNamed } from '../counters.js';
 import type { FoundSource } from '../detection.js';
-import { isEvaluationSet, isTrainingSet } from './data-sets.js';
+import { isEvaluationSet, isTrainingSet } from '../formats/event-tags.js';
 
 /** Words in the names of files that say nothing of their content. */
 const plain = /^(metrics?|logs?|logger|events?|history|progress|scalars?|results?|stats?|data|output)$/i;

@@ -6,10 +6,9 @@ import { isDatabase } from '../formats/databases/database.js';
 import { type Entries, entriesOf, statOf } from '../run-folders.js';
 import type { Source } from '../source.js';
 import type { FoundRun } from './find-runs.js';
-import type { FoundFacts } from './facts.js';
+import { type FoundFacts, parametersOf } from './setting-files.js';
 import { readFoundFacts, settingsOfWandb } from './found-facts.js';
 import { ownKind, runKinds } from './run-kinds.js';
-import { parametersOf } from './setting-files.js';
 
 /** What the program of a run says of it in the files of its metrics. `parameters`: among them those that its sweep planned. */
 export type DeclaredFacts = Pick<FoundFacts, 'parameters' | 'name' | 'tags' | 'note'>;

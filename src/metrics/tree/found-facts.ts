@@ -12,10 +12,16 @@ import { objectIn } from '../formats/said-values.js';
 import { tfevents } from '../formats/tfevents.js';
 import { readWandbRun } from '../formats/wandb/wandb-run.js';
 import { RunFolders } from '../run-folders.js';
-import type { FoundFacts } from './facts.js';
+import {
+  type FoundFacts,
+  parametersInArguments,
+  parametersOf,
+  recordOf,
+  scalarOf,
+  settingsIn,
+} from './setting-files.js';
 import type { FoundRun } from './find-runs.js';
 import { guildFacts } from './guild.js';
-import { parametersInArguments, parametersOf, recordOf, scalarOf, settingsIn } from './setting-files.js';
 
 const states: Readonly<Record<string, FoundFacts['state']>> = {
   ...{ RUNNING: 'running', COMPLETED: 'done', INTERRUPTED: 'killed' },

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { statRegular, textOrNull } from '../../files/regular-file.js';
-import type { FoundFacts } from './facts.js';
-import { parametersOf, recordOf, valueIn } from './setting-files.js';
+import { type FoundFacts, parametersOf, recordOf, valueIn } from './setting-files.js';
 
 /** Folder in the directory of a run of guild, with what guild says of it; also the name of the folder that holds all its runs. */
 export const guildFolder = '.guild';

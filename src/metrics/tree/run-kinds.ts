@@ -2,7 +2,7 @@ import { basename, join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
 import { dvcliveFiles } from '../formats/dvclive.js';
 import { isOfSacred } from '../formats/sacred.js';
-import { isEvaluationSet, isTrainingSet } from '../names/data-sets.js';
+import { isEvaluationSet, isTrainingSet } from '../formats/event-tags.js';
 import { type Entries, statOf } from '../run-folders.js';
 import { isOfGuild } from './guild.js';
 

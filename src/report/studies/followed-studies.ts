@@ -1,4 +1,4 @@
-import { Memoized } from '../../base/memoize.js';
+import { Memoized } from '../../base/memo.js';
 import { counted } from '../../text/numbers.js';
 import { paperOf } from '../paper.js';
 import { type FoundStudy, readStudies, studyFiles } from './found-studies.js';

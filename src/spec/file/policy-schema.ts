@@ -4,8 +4,7 @@ import { parseDuration } from '../../text/duration.js';
 import { parseMemory } from '../../text/numbers.js';
 import { parseDatedTime, parseTimeOfDay } from '../../text/zoned-time.js';
 import { type SlurmOptions, type StartRule, weekdays } from '../planned-run.js';
-import { notificationWord, notificationWords } from '../policy/notification-words.js';
-import { channelNames, writtenChannels } from '../policy/notify-channels.js';
+import { channelNames, notificationWord, notificationWords, writtenChannels } from '../policy/notify-channels.js';
 
 /**
  * Schemas of the keys that set how runs are treated. They convert to seconds and MiB. Every schema's message states what is

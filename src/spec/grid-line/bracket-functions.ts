@@ -1,6 +1,5 @@
 import { didYouMean } from '../../text/nearest.js';
-import { type GridValue, refuseMany, rounded, spaced, steps } from './value-range.js';
-import { ValueMistake, type ValueNode } from './value-syntax.js';
+import { type GridValue, refuseMany, rounded, spaced, steps, ValueMistake, type ValueNode } from './value-syntax.js';
 
 type Slice = Extract<ValueNode, { kind: 'slice' }>;
 

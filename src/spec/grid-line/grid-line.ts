@@ -10,7 +10,7 @@ import type { SamplingKind } from '../expand/sampling/unit-points.js';
 import { isUnset } from '../file/block.js';
 import { type ArgumentStyle, argumentStyles } from './argument-style.js';
 import { readAssignments } from './read-assignments.js';
-import type { GridValue } from './value-range.js';
+import type { GridValue } from './value-syntax.js';
 
 /** A sweep in one line: `grid seed=0..4 lr=1e-4,3e-4 -- python train.py`. */
 export type GridLine = {

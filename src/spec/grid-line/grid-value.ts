@@ -4,8 +4,15 @@ import type { Value } from '../expand/expression/cel-environment.js';
 import { valueText } from '../expand/value-text.js';
 import { unset } from '../file/block.js';
 import { bracketMeaning } from './bracket-functions.js';
-import { type GridValue, refuseMany, type Span, steps } from './value-range.js';
-import { parseValue, ValueMistake, type ValueNode } from './value-syntax.js';
+import {
+  type GridValue,
+  parseValue,
+  refuseMany,
+  type Span,
+  steps,
+  ValueMistake,
+  type ValueNode,
+} from './value-syntax.js';
 
 /**
  * Parses the right side of `name=value`: Hydra's syntax, guild's where there are brackets and colons, and `0..4`. A text with

@@ -5,7 +5,7 @@ import type { SamplingKind } from '../expand/sampling/unit-points.js';
 import { type ArgumentStyle, argumentStyles } from './argument-style.js';
 import { type GridLine, gridSweepText } from './grid-line.js';
 import { readAssignments } from './read-assignments.js';
-import type { GridValue } from './value-range.js';
+import type { GridValue } from './value-syntax.js';
 
 /** The line that a sweep file was generated from; null: the file was written or edited by hand. */
 export function lineBefore(text: string): GridLine | null {

@@ -1,8 +1,7 @@
 import { UserError } from '../../base/user-error.js';
 import { parameterName } from '../file/parameter-schema.js';
 import { gridValue } from './grid-value.js';
-import type { GridValue } from './value-range.js';
-import { ValueMistake } from './value-syntax.js';
+import { type GridValue, ValueMistake } from './value-syntax.js';
 
 /**
  * The parameters of a line, by name, in its order.

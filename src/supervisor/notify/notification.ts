@@ -1,4 +1,4 @@
-import type { NotificationKind } from '../../spec/policy/notification-words.js';
+import type { NotificationKind } from '../../spec/policy/notify-channels.js';
 
 /** An event to notify users of. */
 export type Notification = {

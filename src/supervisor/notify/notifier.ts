@@ -2,8 +2,7 @@ import { hostname } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { callProgram } from '../../processes/short-call.js';
 import type { Notify } from '../../spec/planned-run.js';
-import { isWanted } from '../../spec/policy/notification-words.js';
-import { type ChannelName, channelNames, type ChannelSetting } from '../../spec/policy/notify-channels.js';
+import { type ChannelName, channelNames, type ChannelSetting, isWanted } from '../../spec/policy/notify-channels.js';
 import type { Redact } from '../../text/redaction.js';
 import { type Message, messageOf, type Notification } from './notification.js';
 

@@ -10,7 +10,7 @@ import {
   type MetricsToShow,
   standingAmong,
 } from '../../analysis/metric-order.js';
-import { smallBounds } from '../../metrics/bounded-series.js';
+import { smallBounds } from '../../metrics/curve.js';
 import { nanWords } from '../../metrics/left-out.js';
 import type { Detection } from '../../metrics/detection.js';
 import { type DeclaredFacts, declaredFacts, declaringIn, nothingDeclared } from '../../metrics/tree/declared-facts.js';

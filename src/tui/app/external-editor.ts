@@ -2,9 +2,8 @@ import { assertNever } from '../../base/assert-never.js';
 import { errorText, UserError } from '../../base/user-error.js';
 import { cleanText } from '../../text/display-text.js';
 import type { Draft, EditorPort } from '../state/editor-port.js';
-import type { EditorEffect } from '../state/effect.js';
+import type { EditorEffect, Note } from '../state/ui-state.js';
 import type { PreferencesPort } from '../state/preferences-port.js';
-import type { Note } from '../state/ui-state.js';
 
 /** What the editor needs of the surrounding window. */
 type EditorTools = {

@@ -1,9 +1,8 @@
 import { errorText } from '../../base/user-error.js';
 import { cleanText } from '../../text/display-text.js';
 import { doingWords, type RunOrder } from '../../protocol/run-verbs.js';
-import type { Effect, FleetEffect, RunEffect } from '../state/effect.js';
+import type { Effect, FleetEffect, Note, RunEffect } from '../state/ui-state.js';
 import type { Ack, FleetPort } from '../state/port.js';
-import type { Note } from '../state/ui-state.js';
 
 /** Sends requests to the supervisor. Shows a note when each is sent and when it is answered. */
 export class FleetEffects {

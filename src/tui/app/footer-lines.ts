@@ -1,7 +1,6 @@
 import { cleanText } from '../../text/display-text.js';
 import { textWidth } from '../../text/display-width.js';
-import { isActing } from '../keys/acting-commands.js';
-import { always } from '../keys/key-row.js';
+import { always, isActing } from '../keys/key-row.js';
 import { selectedNode, type WindowModel } from '../model/window-model.js';
 import { keysOn } from '../screens/key-map.js';
 import { isInitialSort, sortWords } from '../state/sort.js';

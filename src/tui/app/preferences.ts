@@ -6,12 +6,12 @@ import { isColumnId } from '../state/list-column-id.js';
 import {
   graphicsChoices,
   keyPresets,
+  type PaneSizes,
   type PreferencesPort,
   type SweepPreferences,
   themeNames,
   type WindowPreferences,
 } from '../state/preferences-port.js';
-import type { PaneSizes } from '../state/pane-sizes.js';
 import type { Sort, SortBy } from '../state/sort.js';
 
 const GroupBy: z.ZodType<GroupBy> = z.discriminatedUnion('kind', [

@@ -1,17 +1,12 @@
-import { answersSteps, type GroupAnswer } from '../../analysis/answer/sweep-answers.js';
 import { withLazy } from '../../base/lazy.js';
-import { Memoized } from '../../base/memoize.js';
-import type { Steps } from '../../base/steps.js';
+import { Memoized } from '../../base/memo.js';
 import type { KeyContext } from '../keys/key-context.js';
+import { AnswerFinder, FailureCauseFinder } from '../model/answer-finder.js';
 import { colouredRows, detailOf, filledCharts, type ReadDetail, xChoicesFor } from '../model/detail.js';
-import { FailureCauseFinder } from '../model/failure-cause-finder.js';
 import { History } from '../model/history.js';
 import { isFolded, type ListModel } from '../model/list-model.js';
-import { SeedNames } from '../model/seed-names.js';
 import { familyOf, groupOf, metricsOf, rowOfSelection } from '../model/selection.js';
 import { type SweepChoice, sweepChoices, sweepTitle } from '../model/sweep-choices.js';
-import type { Tally } from '../model/tally.js';
-import { Throttle } from '../model/throttle.js';
 import type { Branch, TreeNode } from '../model/tree/branch-index.js';
 import type { Extent } from '../model/use-model.js';
 import { varyingKeys } from '../model/varying-parameters.js';
@@ -21,74 +16,13 @@ import { keyOf } from '../screens/key-map.js';
 import { screens } from '../screens/registry.js';
 import type { ScreenData, ScreenSource, ScreenTools } from '../screens/screen.js';
 import type { Command } from '../state/command.js';
-import type { FleetPort, MakeSummary, RunFilesPort, RunSummary, SweepSummary } from '../state/port.js';
+import type { FleetPort, MakeSummary, RunFilesPort } from '../state/port.js';
 import type { PreferencesPort } from '../state/preferences-port.js';
 import type { ScreenKind, UiState, WindowEffect } from '../state/ui-state.js';
 import type { Tone } from '../surface/span.js';
 import type { Size } from '../surface/surface.js';
 import { shownLayout } from '../widgets/run-list/list-pane.js';
 import { bodyOf, isSmall } from './layout.js';
-
-/** Minimum time between two searches, ms. */
-const PAUSE_MS = 3000;
-
-const none: readonly GroupAnswer[] = [];
-
-/** `key`: all that the answer may depend on. */
-type Question = { readonly key: string; readonly runs: readonly RunSummary[]; readonly sweep: SweepSummary };
-
-type ShownRuns = {
-  readonly runs: readonly RunSummary[];
-  readonly sweeps: readonly SweepSummary[];
-  readonly tally: Tally;
-};
-
-/** Finds which settings of the shown sweep are best, between key presses, and again when more runs are done or have been read. */
-class AnswerFinder {
-  readonly #changed: () => void;
-  readonly #seeds: SeedNames;
-  readonly #throttle = new Throttle(
-    () => this.#find(),
-    () => performance.now(),
-    PAUSE_MS,
-  );
-  #asked: Question | null = null;
-  #known: { readonly sweep: string; readonly answers: readonly GroupAnswer[] } | null = null;
-
-  /** @param changed Called when an answer has been found. */
-  constructor(files: Pick<RunFilesPort, 'fromSeeds'>, changed: () => void) {
-    this.#changed = changed;
-    this.#seeds = new SeedNames(files, changed);
-  }
-
-  /** The answers that are known; none of several sweeps. Starts a search where they may have changed. */
-  answers({ runs, sweeps, tally }: ShownRuns): readonly GroupAnswer[] {
-    const [sweep] = sweeps;
-    if (sweep === undefined || sweeps.length > 1) return none;
-    const { counts, total, unhealthy, metric } = tally;
-    const key = JSON.stringify([sweep.name, total, counts.done, [...unhealthy], metric?.count, metric?.nan]);
-    if (key !== this.#asked?.key && counts.done > 0) {
-      this.#asked = { key, runs, sweep };
-      this.#throttle.ask();
-    }
-    return this.#known?.sweep === sweep.name ? this.#known.answers : none;
-  }
-
-  close(): void {
-    this.#throttle.close();
-  }
-
-  *#find(): Steps {
-    // Nothing is computed in the turn of a frame or of a key.
-    yield;
-    const { runs, sweep } = this.#asked!;
-    const steps = answersSteps(runs, sweep, { fromSeeds: this.#seeds.of(sweep.directory) });
-    let step = steps.next();
-    for (; step.done !== true; step = steps.next()) yield;
-    this.#known = { sweep: sweep.name, answers: step.value.answers };
-    this.#changed();
-  }
-}
 
 /** What the window needs from outside. */
 export type WindowPorts = {

@@ -1,7 +1,6 @@
 import { cleanText } from '../../text/display-text.js';
 import type { Pressed } from '../keys/key-context.js';
-import type { MenuState } from '../state/menu-state.js';
-import type { UiState } from '../state/ui-state.js';
+import type { MenuState, UiState } from '../state/ui-state.js';
 import { fit, span } from '../surface/span.js';
 import { menuDialog, unfiltered } from './menu-dialog.js';
 

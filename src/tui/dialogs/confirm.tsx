@@ -1,6 +1,5 @@
 import type { Pressed } from '../keys/key-context.js';
-import type { Effect } from '../state/effect.js';
-import type { UiState } from '../state/ui-state.js';
+import type { Effect, UiState } from '../state/ui-state.js';
 import { DialogBox, dialogFrame, dialogWidth } from '../widgets/dialog-box.js';
 import type { KeyHint } from '../widgets/key-hints.js';
 import { Paragraph, Text } from '../widgets/text.js';

@@ -1,10 +1,11 @@
-import type { ComponentType } from 'react';
-import { type Handler, type KeyContext, type Pressed, distance, isMovement } from '../keys/key-context.js';
+import { type ComponentType, createContext, use } from 'react';
+import { distance, type Handler, isMovement, type KeyContext, type Pressed } from '../keys/key-context.js';
+import { useModel } from '../model/use-model.js';
 import type { WindowModel } from '../model/window-model.js';
+import { commandFor } from '../screens/key-map.js';
 import type { DialogKind, DialogOf, UiState } from '../state/ui-state.js';
 import type { Size } from '../surface/surface.js';
 import type { KeyHint } from '../widgets/key-hints.js';
-import { commandFor } from '../screens/key-map.js';
 
 /** Every dialog that can be open. */
 export type DialogState = { [Kind in DialogKind]: DialogOf<Kind> }[DialogKind];
@@ -48,4 +49,14 @@ export function scrolledBy(
   const last = Math.max(0, length - page);
   const top = Math.min(last, Math.max(0, Math.min(dialog.top, last) + distance(command, page)));
   return { ui: { ...ui, dialog: { ...dialog, top } } };
+}
+
+/** Where dialogs get what keys would know now, so that they show what their keys choose from. */
+export const KeyContextSource = createContext<(() => KeyContext) | null>(null);
+
+export function useKeyContext(): KeyContext {
+  const context = use(KeyContextSource);
+  // What keys know depends on everything that the window shows.
+  useModel((model) => model);
+  return context!();
 }

@@ -6,16 +6,26 @@ import { textWidth } from '../../text/display-width.js';
 import { type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
 import { useModel } from '../model/use-model.js';
 import type { WindowModel } from '../model/window-model.js';
-import { type EditedLine, editLine, lineOf } from '../state/line-editor.js';
-import { complete, noOffer, type Offer, offerFor, type Recall, recalled, remembered } from '../state/prompt.js';
+import {
+  complete,
+  type EditedLine,
+  editLine,
+  lineOf,
+  noOffer,
+  type Offer,
+  offerFor,
+  queryProblem,
+  type Recall,
+  recalled,
+  remembered,
+} from '../state/line-editor.js';
 import type { DialogOf, UiState } from '../state/ui-state.js';
 import type { Size } from '../surface/surface.js';
 import { Prompt, promptSign } from '../widgets/prompt.js';
-import { scrollTo } from '../widgets/scroll.js';
+import { scrollTo } from '../model/selection.js';
 import { columnsOf, fit, type Line, lineWidth, onBackground, span } from '../surface/span.js';
 import { Spans } from '../widgets/text.js';
 import { closedDialog, type DialogModule, type DialogProps } from './dialog-module.js';
-import { queryProblem } from './query-problem.js';
 
 /** `before`: the previous filter; `problem`: why Enter was refused. */
 type FilterState = {

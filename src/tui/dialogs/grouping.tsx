@@ -1,12 +1,10 @@
 import { cleanText } from '../../text/display-text.js';
 import { type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
-import type { GroupChoice } from '../model/tree/group-choices.js';
+import type { GroupChoice } from '../model/tree/grouping-level.js';
 import { type GroupBy, type Grouping, groupingWords, isFlat, isSameLevel, levelWords } from '../state/grouping.js';
-import { menuAt, type MenuState } from '../state/menu-state.js';
-import type { UiState } from '../state/ui-state.js';
+import { menuAt, type MenuState, type UiState } from '../state/ui-state.js';
 import { fit, fitRight, type Line, span } from '../surface/span.js';
-import { dialogFrame } from '../widgets/dialog-box.js';
-import { nameWidth } from '../widgets/name-width.js';
+import { dialogFrame, nameWidth } from '../widgets/dialog-box.js';
 import { closedDialog } from './dialog-module.js';
 import { menuDialog, unfiltered } from './menu-dialog.js';
 

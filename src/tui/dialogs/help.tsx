@@ -1,4 +1,4 @@
-import { isActing } from '../keys/acting-commands.js';
+import { type Binding, isActing, keyGroups } from '../keys/key-row.js';
 import { type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
 import { useModel } from '../model/use-model.js';
 import { editLine, lineOf } from '../state/line-editor.js';
@@ -11,7 +11,6 @@ import { closedDialog, type DialogModule, type DialogOf, type DialogProps, scrol
 import { wrapWithin } from '../../text/wrap.js';
 import { keysOn } from '../screens/key-map.js';
 import { screens } from '../screens/registry.js';
-import { type Binding, keyGroups } from '../keys/key-row.js';
 import { stateLook, statesInOrder, unhealthyGlyph } from '../model/state-look.js';
 import type { RunWord } from '../state/port.js';
 

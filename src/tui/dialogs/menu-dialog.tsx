@@ -1,15 +1,13 @@
-import { useKeyContext } from '../keys/use-key-context.js';
+import { closedDialog, type DialogModule, type DialogOf, type DialogState, useKeyContext } from './dialog-module.js';
 import { distance, isMovement, type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
 import { commandFor } from '../screens/key-map.js';
 import { useModel } from '../model/use-model.js';
 import { fuzzyScore, ranked } from '../state/fuzzy.js';
 import { editLine, lineOf } from '../state/line-editor.js';
-import type { MenuState } from '../state/menu-state.js';
-import type { DialogKind, UiState } from '../state/ui-state.js';
+import type { DialogKind, MenuState, UiState } from '../state/ui-state.js';
 import type { Line } from '../surface/span.js';
 import type { KeyHint } from '../widgets/key-hints.js';
 import { Menu } from '../widgets/menu.js';
-import { closedDialog, type DialogModule, type DialogOf, type DialogState } from './dialog-module.js';
 
 /** Dialogs in which letters search for a row, so that none of them may use a letter as a key. */
 type MenuDialog = Extract<DialogState, MenuState>;

@@ -4,7 +4,7 @@ import { textWidth } from '../../text/display-width.js';
 import { narrowNumber } from '../../text/numbers.js';
 import { type KeyContext, refuse } from '../keys/key-context.js';
 import { selectedRuns } from '../model/window-model.js';
-import { menuAt, type MenuState } from '../state/menu-state.js';
+import { menuAt, type MenuState } from '../state/ui-state.js';
 import type { RunSummary } from '../state/port.js';
 import { fit, fitRight, span } from '../surface/span.js';
 import { dialogFrame } from '../widgets/dialog-box.js';

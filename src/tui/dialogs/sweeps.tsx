@@ -1,11 +1,10 @@
 import { cleanText } from '../../text/display-text.js';
 import { refuse } from '../keys/key-context.js';
 import { type SweepChoice, sweepTitle } from '../model/sweep-choices.js';
-import { menuAt, type MenuState } from '../state/menu-state.js';
+import { menuAt, type MenuState } from '../state/ui-state.js';
 import { fit, span } from '../surface/span.js';
 import { countsLine } from '../widgets/counts-line.js';
-import { dialogFrame } from '../widgets/dialog-box.js';
-import { nameWidth } from '../widgets/name-width.js';
+import { dialogFrame, nameWidth } from '../widgets/dialog-box.js';
 import { closedDialog } from './dialog-module.js';
 import { menuDialog } from './menu-dialog.js';
 

@@ -1,7 +1,7 @@
 import { distance, type KeyContext, type Movement, type Pressed, refuse } from './key-context.js';
 import type { UiState } from '../state/ui-state.js';
 import type { KeyRow, Short } from './key-row.js';
-import type { PanePart } from '../state/pane-sizes.js';
+import type { PanePart } from '../state/preferences-port.js';
 
 /** How a screen handles a movement. */
 type Move = (ui: UiState, movement: Movement, at: KeyContext) => Pressed;

@@ -1,3 +1,5 @@
+import { Memoized } from '../../base/memo.js';
+import { hasEnded } from '../../base/run-words.js';
 import {
   fits,
   type KeyedVerb,
@@ -7,25 +9,22 @@ import {
   type Refusal,
   refusalOf,
   rowOf,
-  runVerbs,
   type RunVerb,
+  runVerbs,
   type VerbKeys,
 } from '../../protocol/run-verbs.js';
-import { Memoized } from '../../base/memoize.js';
+import { shortDuration } from '../../text/duration.js';
 import { counted } from '../../text/numbers.js';
 import { isHeldByBreaker } from '../model/attention.js';
-import { type Branch, kindWord } from '../model/tree/branch-index.js';
 import { suits } from '../model/tree/branch-facts.js';
+import { type Branch, kindWord } from '../model/tree/branch-index.js';
 import { selectedNode, type WindowModel } from '../model/window-model.js';
 import type { VerbCommand } from '../state/command.js';
-import { mappedKeys, shownKey } from './key-mapping.js';
-import type { KeyRow, Short } from './key-row.js';
-import { type KeyContext, type Pressed, refuse } from './key-context.js';
-import type { RunSummary, SweepSummary } from '../state/port.js';
+import type { RunId, RunSummary, SweepSummary } from '../state/port.js';
 import type { KeyMapping } from '../state/preferences-port.js';
 import type { UiState } from '../state/ui-state.js';
-import { shortDuration } from '../../text/duration.js';
-import { hasEnded } from '../../base/run-words.js';
+import { type KeyContext, type Pressed, refuse } from './key-context.js';
+import { type KeyRow, mappedKeys, type Short, shownKey } from './key-row.js';
 
 /** Worths of hints; the verbs that users look for first stay longest in the footer. */
 const worths: Partial<Record<VerbCommand, number>> = { kill: 6, resume: 5, 'resume-group': 4, 'pause-group': 1 };
@@ -258,4 +257,20 @@ export function graceWords(runs: readonly RunSummary[], sweeps: readonly SweepSu
 
 function graceOf({ sweep, group }: RunSummary, sweeps: readonly SweepSummary[]): number | undefined {
   return sweeps.find(({ name }) => name === sweep)?.groups.find(({ name }) => name === group)?.grace;
+}
+
+/** Closes a question whether to kill runs that have all ended meanwhile, since neither answer would do anything, and says so. */
+export function withoutStaleQuestion(ui: UiState, runs: ReadonlyMap<RunId, RunSummary>): UiState {
+  const order = ui.dialog.kind === 'confirm' ? ui.dialog.order : null;
+  const isLive = (run: RunSummary | undefined): boolean => run !== undefined && !hasEnded(run.state);
+  if (order?.type === 'kill')
+    return order.ids.some((id) => isLive(runs.get(id))) ? ui : withoutQuestion(ui, order.what);
+  if (order?.type !== 'stop-sweep') return ui;
+  const { sweep } = order;
+  return [...runs.values()].some((run) => run.sweep === sweep && isLive(run)) ? ui : withoutQuestion(ui, sweep);
+}
+
+function withoutQuestion(ui: UiState, what: string): UiState {
+  const text = `Nothing is left to kill: ${what} ended meanwhile.`;
+  return { ...ui, dialog: { kind: 'none' }, note: { text, tone: 'dim' } };
 }

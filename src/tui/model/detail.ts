@@ -8,7 +8,7 @@ import { parameterOf } from '../../base/scalar.js';
 import { distinctNames } from '../../text/distinct-names.js';
 import type { MetricReader, RunSummary } from '../state/port.js';
 import type { UiState } from '../state/ui-state.js';
-import type { WallMetrics } from '../state/wall-choice.js';
+import type { WallMetrics } from '../state/run-choice.js';
 import type { Tone } from '../surface/span.js';
 import { type CurveColours, mostColours } from './curve-colours.js';
 import { type ChartData, type Curve, type Detail, knownOf } from './curves/chart-data.js';
@@ -16,11 +16,10 @@ import { referenceLines } from './curves/reference-lines.js';
 import { seriesOver, type XAxis, xAxisOf, type XChoice, xChoicesOf } from './curves/x-axis.js';
 import type { History, Wanted } from './history.js';
 import type { ListModel } from './list-model.js';
-import { parameterText } from './parameter-text.js';
+import { parameterText, varyingKeys } from './varying-parameters.js';
 import { shownFor } from './selection.js';
 import { placesOf, soundRuns } from './tally.js';
 import type { Branch, TreeNode } from './tree/branch-index.js';
-import { varyingKeys } from './varying-parameters.js';
 
 /** Maximum number of charts; a large terminal fits this many. */
 const mostCharts = 9;

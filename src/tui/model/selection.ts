@@ -1,7 +1,7 @@
 import { inMetricOrder, type MetricsToShow } from '../../analysis/metric-order.js';
-import type { ListModel } from './list-model.js';
 import type { RunSummary } from '../state/port.js';
 import type { UiState } from '../state/ui-state.js';
+import type { ListModel } from './list-model.js';
 import { type Branch, branchesOn, type TreeNode } from './tree/branch-index.js';
 
 type Shown = Pick<ListModel, 'rows' | 'tree'>;
@@ -62,4 +62,11 @@ export function metricsOf(node: TreeNode | undefined, listModel: ListModel): str
   const counting = new Set(runs.flatMap((run) => run.counting ?? []));
   const { x = 'step', judgedBy } = listModel.sweeps[0] ?? {};
   return inMetricOrder(keys, { show, x, judgedBy }, counting);
+}
+
+/** The first row to show so that `index` is on a page of `page` rows, moving as little as possible from `top`. */
+export function scrollTo(index: number, top: number, page: number, count: number): number {
+  const low = Math.max(0, index - page + 1);
+  const high = Math.max(0, Math.min(index, count - page));
+  return Math.max(low, Math.min(top, high));
 }

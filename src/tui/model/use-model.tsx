@@ -9,11 +9,11 @@ import {
   useState,
   useSyncExternalStore,
 } from 'react';
-import { Memoized } from '../../base/memoize.js';
+import { Memoized } from '../../base/memo.js';
 import { Canvas } from '../surface/canvas.js';
 import type { OnDrag, OnHover, OnPoint, Size } from '../surface/surface.js';
 import type { Line } from '../surface/span.js';
-import type { ColumnWidths, PanePart } from '../state/pane-sizes.js';
+import type { ColumnWidths, PanePart } from '../state/preferences-port.js';
 import type { Screen, ScreenKind, ScreenOf } from '../state/ui-state.js';
 import type { TreeNode } from './tree/branch-index.js';
 import { selectedNode, type WindowModel } from './window-model.js';

@@ -4,7 +4,7 @@ import type { Attention } from './attention.js';
 import type { TimeRange } from '../../analysis/forecast/time-range.js';
 import type { FoundCause } from '../../analysis/failures/failure-kinds.js';
 import type { SweepChoice } from './sweep-choices.js';
-import type { GroupChoice } from './tree/group-choices.js';
+import type { GroupChoice } from './tree/grouping-level.js';
 import type { FleetPort, FleetStatus, RunSummary } from '../state/port.js';
 import type { Tone } from '../surface/span.js';
 import type { UiState } from '../state/ui-state.js';

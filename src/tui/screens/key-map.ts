@@ -1,7 +1,6 @@
 import { extendSweep } from '../keys/editor-handler.js';
 import { type KeyContext, opens, type Pressed, refuse } from '../keys/key-context.js';
-import { mappedKeys, shownKey } from '../keys/key-mapping.js';
-import { always, type Binding, inMapping, type KeyRow, type Short } from '../keys/key-row.js';
+import { always, type Binding, inMapping, type KeyRow, mappedKeys, type Short, shownKey } from '../keys/key-row.js';
 import { escapeKey } from '../keys/movement-rows.js';
 import type { Command } from '../state/command.js';
 import type { KeyMapping } from '../state/preferences-port.js';

@@ -1,5 +1,5 @@
 import { didYouMean } from '../../text/nearest.js';
-import { isKeyName, presetMappings } from '../keys/key-mapping.js';
+import { isKeyName, presetMappings } from '../keys/key-row.js';
 import type { Command } from '../state/command.js';
 import type { KeyBindings, KeyMapping, WindowPreferences } from '../state/preferences-port.js';
 import type { ScreenKind } from '../state/ui-state.js';

@@ -6,7 +6,7 @@ import type { Samples } from '../../logs/samples.js';
 import type { UsageReading as Reading } from '../../files/disk/disk-usage.js';
 import type { readRunRecord } from '../../files/run-record-file.js';
 
-export type { Ack, FleetStatus, GroupSummary, RunWord, RequestedSlots, SweepSummary } from '../../client/fleet.js';
+export type { Ack, FleetStatus, RunWord, RequestedSlots, SweepSummary } from '../../client/fleet.js';
 
 /** A run as the supervisor reports it. */
 export type RunSummary = ToldRun & {

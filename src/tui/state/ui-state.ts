@@ -1,13 +1,26 @@
+import type { AnnotationChange } from '../../base/annotation.js';
+import type { RequestedSlots } from '../../client/fleet.js';
+import type { PlainVerb } from '../../protocol/run-verbs.js';
 import { type ChartChoice, initialChartChoice } from './chart-choice.js';
 import { type CompareChoice, initialCompareChoice } from './compare-choice.js';
 import { type Grouping, initialGrouping } from './grouping.js';
 import type { ColumnId } from './list-column-id.js';
-import { initialLogChoice, type LogChoice } from './log-choice.js';
-import type { RunId } from './port.js';
-import { initialPanes, type PaneSizes } from './pane-sizes.js';
-import type { KeyMapping, SavedView } from './preferences-port.js';
-import { initialSampleChoice, type SampleChoice } from './sample-choice.js';
-import { initialWallChoice, type WallChoice } from './wall-choice.js';
+import {
+  initialLogChoice,
+  initialSampleChoice,
+  initialWallChoice,
+  type LogChoice,
+  type SampleChoice,
+  type WallChoice,
+} from './run-choice.js';
+import type { RunId, RunSummary } from './port.js';
+import {
+  initialPanes,
+  type KeyMapping,
+  type PaneSizes,
+  type SavedView,
+  type WindowPreferences,
+} from './preferences-port.js';
 import { initialSort, type Sort } from './sort.js';
 
 /** What the user sees and has chosen, not the state of runs. */
@@ -76,7 +89,50 @@ export type Dialog = { [Kind in keyof Dialogs]: DialogOf<Kind> }[keyof Dialogs];
 /** A message in the footer, shown until the next key. */
 export type Note = { readonly text: string; readonly tone: 'dim' | 'good' | 'warn' | 'bad' };
 
-export type { Effect, WindowEffect } from './effect.js';
+/** What must be done outside the state of the window because of a key. */
+export type Effect = FleetEffect | WindowEffect;
+
+/** A request to the supervisor. */
+export type FleetEffect =
+  | RunEffect
+  /** `doing`: what is being done, and to which runs, in words. */
+  | {
+      readonly type: 'annotate';
+      readonly ids: readonly RunId[];
+      readonly change: AnnotationChange;
+      readonly doing: string;
+    }
+  /** Adds CPU slots to the present number, or to that of earlier requests still under way. */
+  | { readonly type: 'more-slots'; readonly by: number }
+  | { readonly type: 'set-slots'; readonly wish: RequestedSlots }
+  | { readonly type: 'drain'; readonly gpus: readonly number[]; readonly drained: boolean }
+  | { readonly type: 'stop-sweep'; readonly sweep: string };
+
+/** A run verb. `what`: the runs, in words; `undo`: what would undo it, in words. */
+export type RunEffect =
+  | { readonly type: PlainVerb; readonly ids: readonly RunId[]; readonly what: string; readonly undo?: string }
+  | { readonly type: 'priority'; readonly ids: readonly RunId[]; readonly what: string; readonly priority: number }
+  | { readonly type: 'type'; readonly ids: readonly RunId[]; readonly what: string; readonly text: string };
+
+/** A request to the window itself. */
+export type WindowEffect =
+  | { readonly type: 'leave' }
+  | { readonly type: 'repaint' }
+  | { readonly type: 'suspend' }
+  | { readonly type: 'ring' }
+  | EditorEffect;
+
+/** A request that needs other programs, the clipboard or the sweep file. */
+export type EditorEffect =
+  | { readonly type: 'copy' | 'clone'; readonly run: RunSummary }
+  /** Shows the terminal of a run. */
+  | { readonly type: 'terminal'; readonly run: RunSummary }
+  /** Opens a shell in a directory. */
+  | { readonly type: 'shell'; readonly directory: string; readonly what: string }
+  | { readonly type: 'extend'; readonly sweep: string }
+  /** Decides about the draft under review. */
+  | { readonly type: 'submit-draft' | 'edit-draft' | 'drop-draft' | 'write-draft' | 'leave-draft' }
+  | { readonly type: 'prefer'; readonly change: Partial<Omit<WindowPreferences, 'panes' | 'bindings'>> };
 
 export const initialUi: UiState = {
   sweep: null,
@@ -106,3 +162,11 @@ export const initialUi: UiState = {
   isAscii: false,
   note: null,
 };
+
+/** A menu: the index among the rows that match the typed text, and that text. */
+export type MenuState = { readonly index: number; readonly typed: string };
+
+/** The state of a newly opened menu. */
+export function menuAt(index: number): MenuState {
+  return { index: Math.max(0, index), typed: '' };
+}

@@ -148,3 +148,21 @@ export function columnsOf(line: Line, from: number, to: number): Line {
 function filled(line: Line, missing: number): Line {
   return missing > 0 ? [...line, span(' '.repeat(missing))] : line;
 }
+
+/** Columns between two tiles. */
+export const tileGap = 2;
+
+/** Tiles of equal size in one row of a pane. `size`: of each tile. */
+export function sideBySide(tiles: readonly (readonly Line[])[], size: { width: number; height: number }): Line[] {
+  return Array.from({ length: size.height }, (_, row): Line =>
+    tiles.flatMap((lines, column) => [
+      ...(column > 0 ? [span(' '.repeat(tileGap))] : []),
+      ...fitLine(lines[row] ?? [], size.width),
+    ]),
+  );
+}
+
+/** The width of each of several tiles in a row of `width` columns. */
+export function tileWidth(width: number, tiles: number): number {
+  return Math.floor((width - tileGap * (tiles - 1)) / tiles);
+}

@@ -1,8 +1,21 @@
 import type { Theme } from './theme.js';
-import type { Cells } from './cells.js';
-import { composedGlyph, continuation, firstComposed, isPlotGlyph, isWide, space, unknown } from './glyphs.js';
+import {
+  type Cells,
+  composedGlyph,
+  continuation,
+  firstComposed,
+  isPlotGlyph,
+  isWide,
+  type Look,
+  pathOf,
+  plainLook,
+  sgrOf,
+  space,
+  styleOf,
+  unknown,
+  withoutGround,
+} from './cells.js';
 import type { Drawing, PictureLayer, PlacedPlot, ShownPicture } from './graphics/picture-layer.js';
-import { type Look, pathOf, plainLook, sgrOf, styleOf, withoutGround } from './look.js';
 
 /** The destination of frames: a terminal, or in tests anything that accepts text. */
 export type WriteTarget = {

@@ -1,9 +1,8 @@
 import type { DOMElement } from 'ink';
 import type { Theme } from './theme.js';
 import { type Background, fitLine, type Line } from './span.js';
-import { type Cells, intersection, type Rect } from './cells.js';
+import { backgroundNamed, type Cells, intersection, lookOf, type Rect, toneNamed } from './cells.js';
 import { borderOf, isElement, isHidden, placeOf, spansOf } from './ink-tree.js';
-import { backgroundNamed, lookOf, toneNamed } from './look.js';
 
 /** Called for each canvas the painter visits; records its position. */
 type CanvasLookup = (

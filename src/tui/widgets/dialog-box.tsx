@@ -1,8 +1,9 @@
 import { Box } from 'ink';
 import type { ReactNode } from 'react';
 import { cleanText } from '../../text/display-text.js';
-import type { Size } from '../surface/surface.js';
+import { textWidth } from '../../text/display-width.js';
 import { type Background, columnsOf, type Line, lineWidth, span, type Tone } from '../surface/span.js';
+import type { Size } from '../surface/surface.js';
 import { Spans, Text } from './text.js';
 
 type Props = {
@@ -84,4 +85,12 @@ export const dialogFrame = 4;
 /** Columns of a dialog's content. A dialog that would leave only narrow strips beside it fills the screen. */
 export function dialogWidth(wanted: number, screenWidth: number): number {
   return Math.max(0, wanted > screenWidth - 12 ? screenWidth - dialogFrame : wanted);
+}
+
+const least = 16;
+const most = 40;
+
+/** Columns for a list of names: those of the longest, within limits and within `room`. */
+export function nameWidth(names: readonly string[], room: number): number {
+  return Math.max(1, Math.min(most, room, Math.max(least, ...names.map(textWidth))));
 }

@@ -20,3 +20,8 @@ export function fittingHints(hints: readonly KeyHint[], width: number): readonly
   while (kept.length > 2 && kept.reduce((sum, hint) => sum + hintWidth(hint), 0) > width) kept.splice(-2, 1);
   return kept;
 }
+
+/** The last part of a metric's name, which says most: `env/all/test/bits_known` → `bits_known`. */
+export function shortKey(key: string): string {
+  return key.slice(key.lastIndexOf('/') + 1);
+}

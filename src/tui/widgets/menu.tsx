@@ -1,4 +1,4 @@
-import type { MenuState } from '../state/menu-state.js';
+import type { MenuState } from '../state/ui-state.js';
 import type { Size } from '../surface/surface.js';
 import { DialogBox, dialogWidth } from './dialog-box.js';
 import { firstRowShown, SelectList } from './select-list.js';

@@ -1,4 +1,4 @@
-import type { ReportLine } from '../../metrics/report-lines.js';
+import type { ReportLine } from '../../metrics/describe-sources.js';
 import { cleanText } from '../../text/display-text.js';
 import { wrapWithin } from '../../text/wrap.js';
 import { fitLine, type Line, span, type Tone } from '../surface/span.js';

@@ -1,6 +1,6 @@
 import { useModelSource } from '../model/use-model.js';
 import { Canvas } from '../surface/canvas.js';
-import { scrollTo } from './scroll.js';
+import { scrollTo } from '../model/selection.js';
 import { fitLine, type Line, onBackground } from '../surface/span.js';
 
 type Props = {

@@ -1,6 +1,6 @@
 import { Box } from 'ink';
 import { fitLine, fitLineRight, type Line, onBackground, span } from '../surface/span.js';
-import { scrollTo } from './scroll.js';
+import { scrollTo } from '../model/selection.js';
 import { Row } from './text.js';
 
 /** One column of a table. */

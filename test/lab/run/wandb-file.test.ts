@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openWandb } from '../../../src/lab/run/wandb-file.js';
-import { everyPoint } from '../../../src/metrics/bounded-series.js';
+import { everyPoint } from '../../../src/metrics/curve.js';
 import { openMetrics } from '../../../src/metrics/run-metrics.js';
 import { rowsIn, testWorld, trainIn } from '../algorithms/run-in-test.js';
 

@@ -1,9 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { describeSources } from '../../../src/metrics/describe-sources.js';
+import { describeSources, reportLines } from '../../../src/metrics/describe-sources.js';
 import { openMetrics } from '../../../src/metrics/run-metrics.js';
-import { reportLines } from '../../../src/metrics/report-lines.js';
 import { readFoundFacts } from '../../../src/metrics/tree/found-facts.js';
 import { valuesOf } from '../../../src/report/run-values.js';
 

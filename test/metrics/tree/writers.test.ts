@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { foundLog } from '../../../src/logs/found-log.js';
+import { foundLog } from '../../../src/logs/log-file.js';
 import { recognised } from '../../../src/metrics/detection.js';
 import { metricFormats } from '../../../src/metrics/formats/registry.js';
 import { openMetrics, type RunMetrics, wallTime } from '../../../src/metrics/run-metrics.js';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FleetEffects, isFleetEffect } from '../../../src/tui/app/fleet-effects.js';
-import type { FleetEffect } from '../../../src/tui/state/effect.js';
+import type { FleetEffect } from '../../../src/tui/state/ui-state.js';
 import type { Ack } from '../../../src/tui/state/port.js';
 import { aRun, SimulatedFleet } from '../simulated-fleet.js';
 

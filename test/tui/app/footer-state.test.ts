@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { keysLine } from '../../../src/tui/app/app.js';
+import { keysLine } from '../../../src/tui/app/mount-app.js';
 import type { WindowStore } from '../../../src/tui/app/window-store.js';
 import type { RunSummary } from '../../../src/tui/state/port.js';
 import { plainText } from '../../../src/tui/surface/span.js';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { bindingFor, commandFor, keyOf, keysOn } from '../../../src/tui/screens/key-map.js';
 import { chosenKeys } from '../../../src/tui/screens/own-keys.js';
-import { keysLine } from '../../../src/tui/app/app.js';
+import { keysLine } from '../../../src/tui/app/mount-app.js';
 import { passingPreferences, strayPreference } from '../../../src/tui/app/preferences.js';
 import { WindowStore } from '../../../src/tui/app/window-store.js';
 import { press } from '../../../src/tui/dialogs/key-stack.js';

@@ -1,5 +1,5 @@
 /** Accepted requests: the results of all of them, and the queue of those that wait. */
-import { systemRefusal } from '../../../base/system-refusal.js';
+import { systemRefusal } from '../../../base/user-error.js';
 import { bugWords, Refusal, refusalOf } from './refusal.js';
 
 /** The result of a request. `size`: roughly the bytes that it holds in memory. */

@@ -5,10 +5,9 @@ import { patternOrNull } from '../../../text/pattern.js';
 import { Tracebacks } from '../../../text/tracebacks.js';
 import { stepKeyOf } from '../../counters.js';
 import type { StatedProgress, WrittenRow } from '../format.js';
-import { isOfFailure } from './failure-line.js';
+import { numberText, printedName, toNumber, unitText } from './printed-tokens.js';
+import { isOfFailure, withoutEscapes } from './log-line.js';
 import { type PrintedLine, readLine } from './printed-line.js';
-import { printedName } from './printed-name.js';
-import { numberText, toNumber, unitText } from './printed-number.js';
 import { joined, objectIn, withAxis, without } from './printed-object.js';
 import { BoxTable, ColumnTable } from './printed-table.js';
 import { type Bar, barIn, kerasBarIn, ownBarIn } from './progress-bar.js';
@@ -80,15 +79,12 @@ class PrintedSettings {
 /** The user's patterns: the name of a metric, and a regular expression whose first group is its number. */
 export type LogPatterns = Readonly<Record<string, string>>;
 
-/** Only the beginning of a longer line is parsed, characters. */
-const LONGEST = 8192;
 /** Fields of a log record, not of the training. */
 const clerical = new Set([
   ...['ts', 'time', 'timestamp', 'asctime', 'created', 'msecs', 'relativeCreated', 'level', 'levelno', 'severity'],
   ...['line', 'lineno', 'pid', 'process', 'thread', 'tid', 'rank', 'local_rank', 'v', 'v_num'],
   ...['exitcode', 'exit code', 'Exit code', 'return code', 'error code', 'code', 'errno', 'signal'],
 ]);
-const escapes = /\u001b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[()].|[A-Za-z78=>])/g;
 const noRows: readonly WrittenRow[] = [];
 
 /** Finds the rows of metrics, and the progress of the run, in the lines of a log. One instance reads one log from its start. */
@@ -392,12 +388,4 @@ function metricsIn(text: string): WrittenRow {
 
 function underSet(set: string, metrics: Readonly<Record<string, number>>): Record<string, number> {
   return Object.fromEntries(Object.entries(metrics).map(([name, value]) => [`${set}/${name}`, value]));
-}
-
-/** The line without escape sequences and cursor movements. */
-function withoutEscapes(written: string): string {
-  const line = written.length > LONGEST ? written.slice(0, LONGEST) : written;
-  const text = line.includes('\u001b') ? line.replace(escapes, '') : line;
-  // Keras moves the cursor back before it draws its bar again.
-  return text.includes('\b') ? text.replaceAll('\b', '') : text;
 }

@@ -2,9 +2,9 @@ import { parseJsonLine } from '../../../contract/json-line.js';
 import { stepKeyOf } from '../../counters.js';
 import { valueOf } from '../csv.js';
 import type { WrittenRow } from '../format.js';
-import { isOfFailure } from './failure-line.js';
+import { isOfFailure } from './log-line.js';
+import { toNumber } from './printed-tokens.js';
 import { readLine } from './printed-line.js';
-import { toNumber } from './printed-number.js';
 
 /** Text before a dict that holds settings, not metrics. */
 const ofSettings = /(?:config\w{0,40}|args|arguments|params|parameters|settings|options)\W{0,8}$/i;

@@ -1,4 +1,4 @@
-import { numberText, toNumber, unitText } from './printed-number.js';
+import { numberText, toNumber, unitText } from './printed-tokens.js';
 
 /** Limit on the number of rows in a table. */
 const MOST = 500;

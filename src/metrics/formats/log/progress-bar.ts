@@ -1,4 +1,4 @@
-import { toNumber } from './printed-number.js';
+import { toNumber } from './printed-tokens.js';
 
 /**
  * The content of a tqdm bar. `total` 0: it is not known. `eta`: the time left as it is drawn; '': not known. `rate`: `2.5it/s`. `rest`: the postfix of

@@ -3,8 +3,7 @@ import { openRegular } from '../../../files/regular-file.js';
 import { Fields, wire } from '../../binary/protobuf.js';
 import type { Declared, WrittenRow } from '../format.js';
 import { Media } from '../media.js';
-import { BLOCK, recordsIn } from './wandb-blocks.js';
-import { itemsIn, TYPE } from './wandb-items.js';
+import { BLOCK, itemsIn, recordsIn, TYPE } from './wandb-items.js';
 
 const record = { summary: 3, config: 5, metric: 12, run: 17, exit: 18, info: 200 };
 /** Fields of a record of settings, and of one of the summary. */

@@ -8,8 +8,7 @@ import { FollowedSource } from '../followed-source.js';
 import type { MetricFormat, RowSink, SourceFiles, SourceReader, WrittenRow } from '../format.js';
 import { Media } from '../media.js';
 import { type PickAt, PlacesPicker } from '../places-picker.js';
-import { BLOCK, FILE_HEAD, kind, pieceAt } from './wandb-blocks.js';
-import { itemsIn, takeItem } from './wandb-items.js';
+import { BLOCK, FILE_HEAD, itemsIn, kind, pieceAt, takeItem } from './wandb-items.js';
 import { WandbRun } from './wandb-run.js';
 
 /**

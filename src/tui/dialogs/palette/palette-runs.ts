@@ -1,3 +1,7 @@
+import { type AnnotationChange, noteProblem, tagProblem } from '../../../base/annotation.js';
+import { hasEnded } from '../../../base/run-words.js';
+import { UserError } from '../../../base/user-error.js';
+import type { RequestedSlots } from '../../../client/fleet.js';
 import {
   fits,
   keyedVerbs,
@@ -8,21 +12,16 @@ import {
   type RunVerb,
   runVerbNames,
 } from '../../../protocol/run-verbs.js';
-import { counted } from '../../../text/numbers.js';
-import { UserError } from '../../../base/user-error.js';
 import { runsChosenBy } from '../../../query/bare-words.js';
-import type { RunEffect } from '../../state/effect.js';
-import { queryProblem } from '../query-problem.js';
-import type { KeyContext } from '../../keys/key-context.js';
-import { open, type PaletteEntry, problem, type Reading } from './palette-entry.js';
-import type { RunSummary } from '../../state/port.js';
-import { capital, refusalWithKeys, graceWords } from '../../keys/run-verb-handler.js';
-import type { UiState } from '../../state/ui-state.js';
-import { type AnnotationChange, noteProblem, tagProblem } from '../../../base/annotation.js';
 import { cleanText, shortened } from '../../../text/display-text.js';
-import { hasEnded } from '../../../base/run-words.js';
-import type { RequestedSlots } from '../../../client/fleet.js';
+import { counted } from '../../../text/numbers.js';
 import { sweepAt } from '../../keys/editor-handler.js';
+import type { KeyContext, Pressed } from '../../keys/key-context.js';
+import { capital, graceWords, refusalWithKeys } from '../../keys/run-verb-handler.js';
+import type { Command } from '../../state/command.js';
+import type { RunEffect, UiState } from '../../state/ui-state.js';
+import type { RunSummary } from '../../state/port.js';
+import { type Offer, queryProblem } from '../../state/line-editor.js';
 
 /** Verbs that act on runs: those of a query, otherwise the marked ones, otherwise the selection. */
 export const runEntries: readonly PaletteEntry[] = runVerbNames.map((verb): PaletteEntry => {
@@ -330,4 +329,43 @@ function readExport(rest: string, _ui: UiState, at: KeyContext): Reading {
   const runs = sweep.directory.replace(/[/\\][^/\\]*$/, '');
   const text = `In a shell: memrl-tui export ${sweep.name} --runs ${runs} > ${sweep.name}.csv`;
   return { kind: 'ready', said: text, act: (ui) => ({ ui: { ...ui, note: { text, tone: 'good' } } }) };
+}
+
+/** One command of the palette. */
+export type PaletteEntry = {
+  readonly name: string;
+  /** Syntax of the arguments for the user: `[runs]`, `N [runs]`; empty: none. */
+  readonly takes: string;
+  readonly help: string;
+  /** The command of the key table that does the same to the selection; null: no key does. */
+  readonly command: Command | null;
+  /** Possible arguments, if there is a fixed set of words; null: there is none. */
+  readonly words: ((ui: UiState, at: KeyContext) => readonly string[]) | null;
+  /** Where in the arguments a query for runs begins; null: there is none. */
+  readonly queryAt: ((rest: string) => number) | null;
+  /** Interprets the arguments: what Enter would do now. */
+  readonly read: (rest: string, ui: UiState, at: KeyContext) => Reading;
+};
+
+/** What a command would do, before it is executed. */
+export type Reading =
+  /** `said`: what will be done, and to how many runs. */
+  | { readonly kind: 'ready'; readonly said: string; readonly act: (ui: UiState) => Pressed }
+  /** More arguments are required. */
+  | { readonly kind: 'open'; readonly said: string }
+  | { readonly kind: 'problem'; readonly said: string };
+
+/** What the palette shows for the typed text. */
+export type PaletteView =
+  /** Matching commands, best match first; `reading`: what the chosen one would do. */
+  | { readonly kind: 'commands'; readonly entries: readonly PaletteEntry[]; readonly reading: Reading | null }
+  /** The command is unambiguous; `offer`: possible completions at the cursor. */
+  | { readonly kind: 'arguments'; readonly entry: PaletteEntry; readonly offer: Offer; readonly reading: Reading };
+
+export function problem(said: string): Reading {
+  return { kind: 'problem', said };
+}
+
+export function open(said: string): Reading {
+  return { kind: 'open', said };
 }

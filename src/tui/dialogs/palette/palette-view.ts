@@ -5,16 +5,23 @@ import { type GroupBy, groupingWords, levelWords } from '../../state/grouping.js
 import { chartOptions } from '../../keys/chart-handler.js';
 import { type KeyContext, type Pressed, refuse } from '../../keys/key-context.js';
 import { keyMapOf } from '../../screens/key-map.js';
-import type { EditedLine } from '../../state/line-editor.js';
+import { type EditedLine, type Offer, offerFor } from '../../state/line-editor.js';
 import { initialColumns, isValue, valueChoices, valueColumns, withValue } from '../../state/list-column-id.js';
-import { open, type PaletteEntry, type PaletteView, problem, type Reading } from './palette-entry.js';
-import { isActing } from '../../keys/acting-commands.js';
+import {
+  annotationEntries,
+  machineEntries,
+  open,
+  type PaletteEntry,
+  type PaletteView,
+  problem,
+  type Reading,
+  runEntries,
+} from './palette-runs.js';
+import { isActing } from '../../keys/key-row.js';
 import { runVerbOf } from '../../../protocol/run-verbs.js';
-import { runEntries, annotationEntries, machineEntries } from './palette-runs.js';
 import type { RunSummary } from '../../state/port.js';
 import { guideChoices } from '../../state/chart-choice.js';
 import { graphicsChoices, keyPresets, themeNames } from '../../state/preferences-port.js';
-import { type Offer, offerFor } from '../../state/prompt.js';
 import type { UiState } from '../../state/ui-state.js';
 import { type SortBy, sortsFor, sortWords } from '../../state/sort.js';
 

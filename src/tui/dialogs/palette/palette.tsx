@@ -3,7 +3,7 @@ import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
 import { type KeyContext, type Pressed, refuse } from '../../keys/key-context.js';
 import { keyOf } from '../../screens/key-map.js';
-import { useKeyContext } from '../../keys/use-key-context.js';
+import { closedDialog, type DialogModule, type DialogProps, useKeyContext } from '../dialog-module.js';
 import { useModel } from '../../model/use-model.js';
 import { type EditedLine, editLine, emptyLine, lineOf, replaceBeforeCursor } from '../../state/line-editor.js';
 import type { KeyMapping } from '../../state/preferences-port.js';
@@ -13,8 +13,7 @@ import { firstRowShown, SelectList } from '../../widgets/select-list.js';
 import { ends, fit, type Line, span, type Tone } from '../../surface/span.js';
 import { Paragraph, Text } from '../../widgets/text.js';
 import { TextField } from '../../widgets/prompt.js';
-import { closedDialog, type DialogModule, type DialogProps } from '../dialog-module.js';
-import type { PaletteEntry, PaletteView } from './palette-entry.js';
+import type { PaletteEntry, PaletteView } from './palette-runs.js';
 import { paletteView } from './palette-view.js';
 
 /** `index`: the chosen row; -1: none, so Enter takes the typed text. `isRefused`: Enter was pressed on something that cannot be done. */

@@ -2,7 +2,7 @@ import type { MetricsReport } from '../../../metrics/describe-sources.js';
 import type { ChartChoice } from '../../state/chart-choice.js';
 import { hasEnded, isBroken } from '../../../base/run-words.js';
 import type { RunSummary, Series } from '../../state/port.js';
-import type { WallMetrics } from '../../state/wall-choice.js';
+import type { WallMetrics } from '../../state/run-choice.js';
 import type { Tone } from '../../surface/span.js';
 
 /** One run in a chart. */

@@ -1,3 +1,4 @@
+import { troubleOf } from '../../../analysis/failures/failure-kinds.js';
 import { assertNever } from '../../../base/assert-never.js';
 import { gpuName, unnamedGroup } from '../../../base/ids.js';
 import { parameterOf } from '../../../base/scalar.js';
@@ -5,9 +6,8 @@ import { cleanText } from '../../../text/display-text.js';
 import { naturalOrder } from '../../../text/natural-order.js';
 import type { GroupBy } from '../../state/grouping.js';
 import type { RunSummary, RunWord, SweepSummary } from '../../state/port.js';
-import { parameterOrder, parameterText, type ParameterValue } from '../parameter-text.js';
+import { parameterOrder, parameterText, type ParameterValue, type VaryingParameters } from '../varying-parameters.js';
 import { statesByUrgency } from '../state-look.js';
-import { troubleOf } from '../../../analysis/failures/failure-kinds.js';
 
 /** One level of grouping: which group a run belongs to, and how groups are named and ordered. */
 export type Level = {
@@ -148,3 +148,24 @@ function parameterLevel(name: string): Level {
 function shown(text: string): string {
   return text === '' ? '""' : text;
 }
+
+/** Something the list can be grouped by. `groups`: the resulting number of groups. */
+export type GroupChoice = { readonly by: GroupBy; readonly groups: number };
+
+/** What runs can be grouped by: group, state, slot, each parameter that varies, kind of error, or nothing. */
+export function groupChoices(
+  runs: readonly RunSummary[],
+  sweeps: readonly SweepSummary[],
+  varyingParameters: VaryingParameters,
+): GroupChoice[] {
+  const counted = (by: GroupBy): GroupChoice => {
+    return { by, groups: new Set(runs.map(levelOf(by, sweeps).keyOf)).size };
+  };
+  const parameters = [...varyingParameters].map(([key, { values }]): GroupChoice => {
+    return { by: { kind: 'parameter', key }, groups: values };
+  });
+  return [...before.map(counted), ...parameters, ...after.map(counted)];
+}
+
+const before: readonly GroupBy[] = [{ kind: 'group' }, { kind: 'state' }, { kind: 'gpu' }];
+const after: readonly GroupBy[] = [{ kind: 'error' }, { kind: 'none' }];

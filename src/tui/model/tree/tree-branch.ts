@@ -4,7 +4,7 @@ import { countText } from '../../../text/numbers.js';
 import type { RunSummary } from '../../state/port.js';
 import type { Branch, RunNode, TreeNode } from './branch-index.js';
 import { inOrder, type Level } from './grouping-level.js';
-import { runLabels } from './run-labels.js';
+import { runLabels } from './branch-facts.js';
 import { tally } from '../tally.js';
 
 /** How the runs of one group are divided further. */

@@ -7,7 +7,7 @@ import { groupBranch, sameIfEqual } from './tree-branch.js';
 import { naturalOrder } from '../../../text/natural-order.js';
 import { columnKey, type ColumnId, curveValueOf } from '../../state/list-column-id.js';
 import { anyParameterOf } from '../../../base/scalar.js';
-import { parameterOrder } from '../parameter-text.js';
+import { parameterOrder } from '../varying-parameters.js';
 import { statesByUrgency } from '../state-look.js';
 import { progressOf } from '../../../base/run-words.js';
 import { bestOf, elapsed } from '../tally.js';

@@ -1,30 +1,37 @@
 import { Box } from 'ink';
+import { useCallback } from 'react';
 import { bestOnes } from '../../../analysis/best-first.js';
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
 import { narrowNumber } from '../../../text/numbers.js';
+import type { ChartData } from '../../model/curves/chart-data.js';
 import { useModel, useScreen, useScreenData } from '../../model/use-model.js';
+import { Canvas } from '../../surface/canvas.js';
 import { fit, type Line, lineWidth, onBackground, span } from '../../surface/span.js';
-import { ChartGrid, leastChart } from '../../widgets/chart/chart-view.js';
-import { scrollTo } from '../../widgets/scroll.js';
+import type { Draw } from '../../surface/surface.js';
+import { chartSection, type ChartSetting, sharedLegend } from '../../widgets/chart/chart-section.js';
+import { shortKey } from '../../widgets/key-hints.js';
+import { scrollTo } from '../../model/selection.js';
 import { Section } from '../../widgets/section.js';
-import { shortKey } from '../../widgets/short-key.js';
 import { type Column, Table } from '../../widgets/table.js';
 import { Row, Rows } from '../../widgets/text.js';
 import type { ScreenProps } from '../screen.js';
-import { bestCell, deltaCell, metricName, sampleCell } from './compare-cells.js';
-import { valuesText, withoutCommon } from './compare-parameters.js';
-import { deltaOf, rankedSamples } from './compare-value.js';
 import {
+  bestCell,
   bodyRows,
   type ComparedMetric,
   type ComparedSubject,
   type Comparison,
+  deltaCell,
   headRows,
   isInRows,
+  metricName,
+  sampleCell,
   summaryWords,
   tableRows,
 } from './comparison.js';
+import { valuesText, withoutCommon } from './compare-parameters.js';
+import { deltaOf, rankedSamples } from './compare-value.js';
 import { HeatmapGrid } from './heatmap-grid.js';
 
 /** The marked runs or groups beside each other: a table, their curves, or heatmaps. */
@@ -305,4 +312,59 @@ function fittingColumns(
     fitted.push({ ...column, width, isRight: true });
   }
   return fitted;
+}
+
+type ChartProps = {
+  readonly data: ChartData;
+  readonly setting: ChartSetting;
+  readonly width: number;
+  readonly height: number;
+  /** Rows of the legend, if they must match those of its neighbours. */
+  readonly legend?: number;
+};
+
+/** The curves of one metric with a heading and a legend. */
+function Chart({ data, setting, width, height, legend }: ChartProps) {
+  const draw = useCallback<Draw>(
+    (size) => chartSection(data, setting, { ...size, ...(legend === undefined ? {} : { legend }) }),
+    [data, setting, legend],
+  );
+  return <Canvas width={width} height={height} flexShrink={0} draw={draw} />;
+}
+
+/** Minimum size of a useful chart. */
+const leastChart = { width: 48, height: 10 };
+const chartGap = 2;
+
+type GridProps = {
+  readonly charts: readonly ChartData[];
+  readonly setting: ChartSetting;
+  readonly width: number;
+  readonly height: number;
+};
+
+/** As many charts beside and below each other as are useful; always at least one. */
+function ChartGrid({ charts, setting, width, height }: GridProps) {
+  const columns = Math.max(
+    1,
+    Math.min(charts.length, Math.floor((width + chartGap) / (leastChart.width + chartGap)), 3),
+  );
+  const rows = Math.max(1, Math.min(Math.ceil(charts.length / columns), Math.floor(height / leastChart.height)));
+  const each = Math.floor((width - chartGap * (columns - 1)) / columns);
+  return (
+    <Box flexDirection="column" width={width} height={height}>
+      {Array.from({ length: rows }, (_, row) => {
+        const shown = charts.slice(row * columns, (row + 1) * columns);
+        const tall = Math.floor((height * (row + 1)) / rows) - Math.floor((height * row) / rows);
+        const legend = sharedLegend(shown, setting, each, tall);
+        return (
+          <Box key={row} columnGap={chartGap} flexShrink={0}>
+            {shown.map((data) => (
+              <Chart key={data.metric} width={each} height={tall} {...{ data, setting, legend }} />
+            ))}
+          </Box>
+        );
+      })}
+    </Box>
+  );
 }

@@ -8,7 +8,7 @@ import { type CompareContext, compareKeys } from './keys.js';
 import type { ListModel } from '../../model/list-model.js';
 import { shownFor } from '../../model/selection.js';
 import { withLazy } from '../../../base/lazy.js';
-import { Memoized } from '../../../base/memoize.js';
+import { Memoized } from '../../../base/memo.js';
 import type { FleetPort, MetricReader, RunSummary } from '../../state/port.js';
 import { referenceLines } from '../../model/curves/reference-lines.js';
 import type { ScreenOf, UiState } from '../../state/ui-state.js';

@@ -18,8 +18,7 @@ import {
   type Subject,
   valueSummaries,
 } from '../../state/compare-choice.js';
-import { menuAt } from '../../state/menu-state.js';
-import type { ScreenOf, UiState } from '../../state/ui-state.js';
+import { menuAt, type ScreenOf, type UiState } from '../../state/ui-state.js';
 import { pin } from './compare-subjects.js';
 import { cleanText } from '../../../text/display-text.js';
 import type { Direction } from './compare-value.js';

@@ -7,7 +7,7 @@ import { filledCharts } from '../../model/detail.js';
 import { isUnstarted } from '../../model/run-reason.js';
 import type { TreeNode } from '../../model/tree/branch-index.js';
 import { selectedNode, selectedRuns, type WindowModel } from '../../model/window-model.js';
-import { fitLine, type Line, span } from '../../surface/span.js';
+import { fitLine, type Line, sideBySide, span, tileGap, tileWidth } from '../../surface/span.js';
 import type { Size } from '../../surface/surface.js';
 import { chartSection } from '../../widgets/chart/chart-section.js';
 import { detailHeading } from '../../widgets/detail-heading.js';
@@ -17,7 +17,6 @@ import { parameterLines } from '../../widgets/parameters.js';
 import { sectionRule } from '../../widgets/rule-line.js';
 import { failureDetail } from '../../widgets/run-list/failure-row.js';
 import { listPane, listRows } from '../../widgets/run-list/list-pane.js';
-import { sideBySide, tileGap, tileWidth } from '../../widgets/side-by-side.js';
 import { jobsLayout } from './layout.js';
 
 /** Minimum rows that leave room for the end of the log below the curve. */

@@ -10,7 +10,7 @@ import {
 } from '../../keys/key-context.js';
 import { cloneRun, copyCommand, hasTerminal, openShell, openTerminal } from '../../keys/editor-handler.js';
 import { verbRows } from '../../keys/run-verb-handler.js';
-import { scrollTo } from '../../widgets/scroll.js';
+import { scrollTo } from '../../model/selection.js';
 import { compareSelection, pinSelection } from '../compare/compare-subjects.js';
 import { firstError } from '../run/log-handler.js';
 import { isUnstarted, waitsForInput } from '../../model/run-reason.js';
@@ -18,7 +18,7 @@ import type { Branch, TreeNode } from '../../model/tree/branch-index.js';
 import type { KeyRow, KeyTable } from '../../keys/key-row.js';
 import { enterKey, escapeKey, leftKey, movementRows, rightKey, within, paneRows } from '../../keys/movement-rows.js';
 import type { Command } from '../../state/command.js';
-import { anotherLog } from '../../state/log-choice.js';
+import { anotherLog } from '../../state/run-choice.js';
 import type { RunSummary } from '../../state/port.js';
 import type { UiState } from '../../state/ui-state.js';
 import { leaveFailures, toggleFailures, mark, markAll, star, nextSort, reverseSort } from './list-handler.js';

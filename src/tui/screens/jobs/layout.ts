@@ -1,5 +1,5 @@
 import type { KeyContext } from '../../keys/key-context.js';
-import { paneSize } from '../../state/pane-sizes.js';
+import { paneSize } from '../../state/preferences-port.js';
 import type { Size } from '../../surface/surface.js';
 
 /** Minimum width for a pane beside the list; the next constant is the minimum height of the body for a curve below it. */

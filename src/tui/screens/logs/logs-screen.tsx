@@ -1,16 +1,19 @@
 import { Box } from 'ink';
-import { cleanText } from '../../../text/display-text.js';
 import { useCallback } from 'react';
-import { type DrawModel, ModelCanvas, useModelSource, useScreen } from '../../model/use-model.js';
+import { cleanText } from '../../../text/display-text.js';
 import { runReason } from '../../model/run-reason.js';
 import { runLook } from '../../model/state-look.js';
+import { type DrawModel, ModelCanvas, useModelSource, useScreen } from '../../model/use-model.js';
 import type { WindowModel } from '../../model/window-model.js';
-import type { Size } from '../../surface/surface.js';
+import type { RunSummary } from '../../state/port.js';
 import { type Line, span } from '../../surface/span.js';
+import type { Size } from '../../surface/surface.js';
 import { logSection } from '../../widgets/log/log-pane.js';
 import { inFocus, sectionRule } from '../../widgets/rule-line.js';
 import type { ScreenProps } from '../screen.js';
-import type { LogTile } from './log-tile.js';
+
+/** One of the logs shown side by side. `isChosen`: the cursor is on it. */
+export type LogTile = { readonly run: RunSummary; readonly lines: readonly string[]; readonly isChosen: boolean };
 
 /** Least columns of a log beside another one. */
 const leastWidth = 50;

@@ -3,14 +3,14 @@ import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
 import { counted, factorText } from '../../../text/numbers.js';
 import { useReported } from '../../model/use-model.js';
-import { parameterText } from '../../model/parameter-text.js';
+import { parameterText } from '../../model/varying-parameters.js';
 import { scalarText } from '../../widgets/parameters.js';
 import { Section } from '../../widgets/section.js';
-import { shortKey } from '../../widgets/short-key.js';
+import { shortKey } from '../../widgets/key-hints.js';
 import { type Column, Table } from '../../widgets/table.js';
 import { Row, Rows } from '../../widgets/text.js';
 import { type Line, lineWidth, span } from '../../surface/span.js';
-import { deltaCell, sampleCell } from '../compare/compare-cells.js';
+import { deltaCell, sampleCell } from '../compare/comparison.js';
 import { deltaOf, type Direction, sampleOf } from '../compare/compare-value.js';
 
 /** A run with its parameters and results. `word`: its role, such as `best` or `baseline`. */

@@ -3,7 +3,7 @@ import { counted, narrowNumber } from '../../../text/numbers.js';
 import { BrailleCanvas, dotted, solid } from '../../widgets/chart/plot/braille-canvas.js';
 import { flow } from '../../widgets/parameters.js';
 import { sectionRule } from '../../widgets/rule-line.js';
-import { shortKey } from '../../widgets/short-key.js';
+import { shortKey } from '../../widgets/key-hints.js';
 import { fit, fitLine, type Line, span, type Tone } from '../../surface/span.js';
 import { type Axis, axisOf, type Column, marksOf } from './axis.js';
 

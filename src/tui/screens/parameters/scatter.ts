@@ -3,11 +3,11 @@ import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
 import { countText, counted } from '../../../text/numbers.js';
 import { BrailleCanvas } from '../../widgets/chart/plot/braille-canvas.js';
-import { type Mark, xMarksOf } from '../../widgets/chart/chart-marks.js';
-import { parameterOrder, parameterText } from '../../model/parameter-text.js';
+import { type Mark, xMarksOf } from '../../widgets/chart/axes/ticks.js';
+import { parameterOrder, parameterText } from '../../model/varying-parameters.js';
 import { flow } from '../../widgets/parameters.js';
 import { sectionRule } from '../../widgets/rule-line.js';
-import { shortKey } from '../../widgets/short-key.js';
+import { shortKey } from '../../widgets/key-hints.js';
 import { fit, fitLine, fitRight, type Line, span, type Tone } from '../../surface/span.js';
 import { type Axis, axisOf, type Column, marksOf } from './axis.js';
 

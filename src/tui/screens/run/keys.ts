@@ -22,7 +22,7 @@ import {
 } from '../../keys/movement-rows.js';
 import { selectedNode, type WindowModel } from '../../model/window-model.js';
 import type { Command } from '../../state/command.js';
-import { anotherLog } from '../../state/log-choice.js';
+import { anotherLog } from '../../state/run-choice.js';
 import type { UiState } from '../../state/ui-state.js';
 import { select, selectionRows } from '../jobs/keys.js';
 import { nextSort } from '../jobs/list-handler.js';

@@ -9,12 +9,11 @@ import {
 import { tooLongWords } from '../../../logs/log-search.js';
 import type { Samples } from '../../../logs/samples.js';
 import { lineOf } from '../../state/line-editor.js';
-import { anotherLog, type LogHit, type LogPlace, type LogSeek, type Sought } from '../../state/log-choice.js';
+import { anotherLog, type LogHit, type LogPlace, type LogSeek, type Sought } from '../../state/run-choice.js';
 import type { UiState } from '../../state/ui-state.js';
 import type { Size } from '../../surface/surface.js';
 import { logRoom } from '../../widgets/log/log-pane.js';
-import type { LogRoom } from '../../widgets/log/log-rows.js';
-import { placeAfter, topOf, lineAt, type LogPage } from '../../widgets/log/log-scroll.js';
+import { lineAt, type LogPage, type LogRoom, placeAfter, topOf } from '../../widgets/log/log-scroll.js';
 
 /** What the keys of an open run need to know. */
 export type RunContext = {

@@ -33,7 +33,7 @@ import { chartWall } from '../../widgets/chart/chart-wall.js';
 import { logPane } from '../../widgets/log/log-pane.js';
 import { inFocus } from '../../widgets/rule-line.js';
 import { Section } from '../../widgets/section.js';
-import { shortKey } from '../../widgets/short-key.js';
+import { shortKey } from '../../widgets/key-hints.js';
 import { type Column, Table, tableWidth } from '../../widgets/table.js';
 import { Row, Rows } from '../../widgets/text.js';
 import type { ScreenProps } from '../screen.js';

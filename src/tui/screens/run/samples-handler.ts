@@ -1,6 +1,6 @@
 import { sampleOrders, type Samples, stepsOf } from '../../../logs/samples.js';
 import { type KeyContext, type Pressed, refuse } from '../../keys/key-context.js';
-import { type SampleChoice, stepIndex } from '../../state/sample-choice.js';
+import { type SampleChoice, stepIndex } from '../../state/run-choice.js';
 import type { UiState } from '../../state/ui-state.js';
 import { runContext } from './log-handler.js';
 

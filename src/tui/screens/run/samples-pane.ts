@@ -7,7 +7,7 @@ import { cleanText } from '../../../text/display-text.js';
 import { counted, NOTHING, shortNumber } from '../../../text/numbers.js';
 import { wrapWithin } from '../../../text/wrap.js';
 import { fitLine, type Line, span } from '../../surface/span.js';
-import { type SampleChoice, stepIndex } from '../../state/sample-choice.js';
+import { type SampleChoice, stepIndex } from '../../state/run-choice.js';
 
 /**
  * Inputs of the pane. `samples`: undefined until they have been read; null: they cannot be. `pinned`: another run and its samples,

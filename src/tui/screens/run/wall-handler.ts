@@ -1,7 +1,7 @@
 import { cleanText } from '../../../text/display-text.js';
 import { lineOf } from '../../state/line-editor.js';
 import type { UiState } from '../../state/ui-state.js';
-import { type WallChoice, wallPosition, type WallTile, wallTiles } from '../../state/wall-choice.js';
+import { type WallChoice, wallPosition, type WallTile, wallTiles } from '../../state/run-choice.js';
 import { nextYAxis, nextYAxisOf } from '../../keys/chart-handler.js';
 import { runContext } from './log-handler.js';
 import { distance, type KeyContext, type Movement, type Pressed, refuse } from '../../keys/key-context.js';

@@ -1,6 +1,6 @@
 import type { GroupAnswer } from '../../../analysis/answer/sweep-answers.js';
 import type { History, Wanted } from '../../model/history.js';
-import { Memoized } from '../../../base/memoize.js';
+import { Memoized } from '../../../base/memo.js';
 import { hasEnded } from '../../../base/run-words.js';
 import type { LinesPort, MetricReader, RunSummary, SummaryPort } from '../../state/port.js';
 import type { ListModel } from '../../model/list-model.js';

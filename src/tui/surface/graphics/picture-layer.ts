@@ -1,8 +1,7 @@
 import { crc32, deflateSync } from 'node:zlib';
 import type { PlotImage, Tone } from '../span.js';
 import type { Theme } from '../theme.js';
-import { indexed, partsOf } from './indexed.js';
-import { cropOf, differenceOf, type PixelSize, type Raster, type Rgb, wordsOf } from './raster.js';
+import { cropOf, differenceOf, indexed, partsOf, type PixelSize, type Raster, type Rgb, wordsOf } from './raster.js';
 import { sixelPicture } from './sixel.js';
 
 /** A picture in the terminal: its number, and the cells it fills from the cursor on. */

@@ -1,5 +1,4 @@
-import { indexed, partsOf } from './indexed.js';
-import { type Raster, type Rgb, wordsOf } from './raster.js';
+import { indexed, partsOf, type Raster, type Rgb, wordsOf } from './raster.js';
 
 /** Number of colours, and the background that shows through pixels that are not opaque. */
 type SixelPaper = { readonly colours: number; readonly background: Rgb };

@@ -13,7 +13,7 @@ import { textWidth } from '../../../text/display-width.js';
 import { fitDistinct } from '../../../text/distinct-names.js';
 import { narrowNumber } from '../../../text/numbers.js';
 import { type Line, span, type Span } from '../../surface/span.js';
-import { exactSeconds, exactTime } from './axes/time-ticks.js';
+import { exactSeconds, exactTime } from './axes/ticks.js';
 
 /** The legend with the last values of the lines, or those at the cursor; one entry per label, in at most `height` lines. Cached. */
 export function legendLines(curves: readonly Curve[], look: ChartLook, width: number, height: number): Line[] {

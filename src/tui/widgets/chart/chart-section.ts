@@ -1,5 +1,4 @@
-import { hasMetrics } from '../../../metrics/describe-sources.js';
-import { emptyLines } from '../../../metrics/report-lines.js';
+import { emptyLines, hasMetrics } from '../../../metrics/describe-sources.js';
 import type { ChartData, Curve, Detail } from '../../model/curves/chart-data.js';
 import { chartHeading } from './chart-heading.js';
 import { legendLines } from './chart-legend.js';

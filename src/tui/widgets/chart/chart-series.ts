@@ -1,10 +1,9 @@
 import { type Centre, centreOf, type Results, resultsOf, type SeedSummary } from '../../../analysis/seed-statistics.js';
 import type { ChartChoice } from '../../state/chart-choice.js';
 import type { Series } from '../../state/port.js';
-import { factsOf } from './chart-facts.js';
+import { factsOf, fractionOf, type Scale, valueAt } from './axes/chart-scale.js';
 import type { Curve } from '../../model/curves/chart-data.js';
 import { countBehind } from '../../model/tally.js';
-import { type Scale, valueAt, fractionOf } from './axes/chart-scale.js';
 import type { Tone } from '../../surface/span.js';
 import { Memo } from '../../../base/memo.js';
 

@@ -8,9 +8,8 @@ import { type ChartSetting, emptyReport, lookOf } from './chart-section.js';
 import type { ChartData } from '../../model/curves/chart-data.js';
 import { chart } from './chart.js';
 import { inFocus, sectionRule } from '../rule-line.js';
-import { sideBySide, tileGap, tileWidth } from '../side-by-side.js';
-import { fit, type Line, lineWidth, span } from '../../surface/span.js';
-import type { WallTile } from '../../state/wall-choice.js';
+import { fit, type Line, lineWidth, sideBySide, span, tileGap, tileWidth } from '../../surface/span.js';
+import type { WallTile } from '../../state/run-choice.js';
 
 /** Many charts in one pane. `chartOf` is called only for charts that are drawn, because it is expensive. */
 export type Wall = {

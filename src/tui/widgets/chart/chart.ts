@@ -1,7 +1,7 @@
 import type { Guides } from '../../state/chart-choice.js';
 import { type ChartLook, lookKey } from './chart-look.js';
 import type { Curve } from '../../model/curves/chart-data.js';
-import { fractionOf, type Scale } from './axes/chart-scale.js';
+import { factsOf, fractionOf, type Scale } from './axes/chart-scale.js';
 import { cursorX } from './chart-cursor.js';
 import {
   fit,
@@ -17,11 +17,10 @@ import {
 import { type Frame, type PlotPainter, drawPlot } from './plot/plot-painter.js';
 import { BrailleCanvas } from './plot/braille-canvas.js';
 import { braillePainter } from './plot/braille-painter.js';
-import { type Mark, xMarksOf, yMarksOf } from './chart-marks.js';
+import { type Mark, xMarksOf, yMarksOf } from './axes/ticks.js';
 import { drawRaster } from './plot/raster-painter.js';
 import { xScaleOf, type YAxis, yAxisOf } from './axes/chart-range.js';
 import { type ChartSeries, chartSeriesOf } from './chart-series.js';
-import { factsOf } from './chart-facts.js';
 import { Memo } from '../../../base/memo.js';
 
 /**

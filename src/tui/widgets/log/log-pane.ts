@@ -1,9 +1,17 @@
 import type { LogLine } from '../../../logs/log-file.js';
 import { matchWithin, readLogPattern } from '../../../logs/log-search.js';
-import type { LogChoice } from '../../state/log-choice.js';
+import type { LogChoice } from '../../state/run-choice.js';
 import { sizeText } from '../../../text/numbers.js';
-import { type LogRoom, type LogRow, rowsOf, shownText } from './log-rows.js';
-import { type LogSpot, topOf, isAtEnd, type LogPage } from './log-scroll.js';
+import {
+  isAtEnd,
+  type LogPage,
+  type LogRoom,
+  type LogRow,
+  type LogSpot,
+  rowsOf,
+  shownText,
+  topOf,
+} from './log-scroll.js';
 import { sectionRule } from '../rule-line.js';
 import { fitLine, type Line, onBackground, span, type Span, type Tone, fit } from '../../surface/span.js';
 import { attemptRule } from '../../../contract/attempt-separator.js';

@@ -4,7 +4,7 @@ import { LogFile, type LogLine, type LogStretch } from '../../../logs/log-file.j
 import type { LineTest } from '../../../logs/log-plain-text.js';
 import { LogSearch, readLogPattern } from '../../../logs/log-search.js';
 import type { LogSource } from '../../../logs/log-source.js';
-import type { LogPlace, LogSeek, Sought } from '../../state/log-choice.js';
+import type { LogPlace, LogSeek, Sought } from '../../state/run-choice.js';
 import { readOrWait } from '../../state/port.js';
 import { isAtEnd, lineAt, type LogPage } from './log-scroll.js';
 

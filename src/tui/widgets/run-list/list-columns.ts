@@ -1,7 +1,7 @@
 import { columnKey, type ColumnId, curveValueOf, initialColumns } from '../../state/list-column-id.js';
 import { valueWords } from '../../state/sort.js';
-import type { ColumnWidths } from '../../state/pane-sizes.js';
-import { shortKey } from '../short-key.js';
+import type { ColumnWidths } from '../../state/preferences-port.js';
+import { shortKey } from '../key-hints.js';
 import { fit } from '../../surface/span.js';
 import { textWidth } from '../../../text/display-width.js';
 import type { VaryingParameters } from '../../model/varying-parameters.js';

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { attemptSeparator } from '../../../../src/contract/attempt-separator.js';
-import { describeSources } from '../../../../src/metrics/describe-sources.js';
-import { reportLines } from '../../../../src/metrics/report-lines.js';
+import { describeSources, reportLines } from '../../../../src/metrics/describe-sources.js';
 import { openMetrics } from '../../../../src/metrics/run-metrics.js';
 import { removeFolder } from '../../../remove-folder.js';
 

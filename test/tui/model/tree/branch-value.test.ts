@@ -3,7 +3,7 @@ import { answersOf } from '../../../../src/analysis/answer/sweep-answers.js';
 import { branchValue } from '../../../../src/tui/model/tree/branch-value.js';
 import type { Branch } from '../../../../src/tui/model/tree/branch-index.js';
 import { buildTree } from '../../../../src/tui/model/tree/tree-grower.js';
-import { besideValue } from '../../../../src/tui/widgets/run-list/beside-value.js';
+import { besideValue } from '../../../../src/tui/widgets/run-list/list-cells.js';
 import type { GroupBy } from '../../../../src/tui/state/grouping.js';
 import type { ColumnId } from '../../../../src/tui/state/list-column-id.js';
 import type { RunSummary } from '../../../../src/tui/state/port.js';

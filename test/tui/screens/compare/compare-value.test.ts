@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bestFirst, bestOnes } from '../../../../src/analysis/best-first.js';
-import { sampleCell } from '../../../../src/tui/screens/compare/compare-cells.js';
+import { sampleCell } from '../../../../src/tui/screens/compare/comparison.js';
 import { narrowNumber } from '../../../../src/text/numbers.js';
 import { plainText } from '../../../../src/tui/surface/span.js';
 import type { ValueSummary } from '../../../../src/tui/state/compare-choice.js';

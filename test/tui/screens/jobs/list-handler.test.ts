@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { groupChoices } from '../../../../src/tui/model/tree/group-choices.js';
+import { groupChoices } from '../../../../src/tui/model/tree/grouping-level.js';
 import { press } from '../../../../src/tui/dialogs/key-stack.js';
 import { livingMarks } from '../../../../src/tui/screens/jobs/list-handler.js';
 import { rowOfSelection } from '../../../../src/tui/model/selection.js';

@@ -3,7 +3,7 @@ import type { Sample, Samples } from '../../../../src/logs/samples.js';
 import { anotherStep, pairSamples, sortSamples } from '../../../../src/tui/screens/run/samples-handler.js';
 import { sampleLines } from '../../../../src/tui/screens/run/samples-pane.js';
 import { SamplesReader } from '../../../../src/tui/screens/run/samples-reader.js';
-import { initialSampleChoice } from '../../../../src/tui/state/sample-choice.js';
+import { initialSampleChoice } from '../../../../src/tui/state/run-choice.js';
 import { initialUi, type UiState } from '../../../../src/tui/state/ui-state.js';
 import type { KeyContext } from '../../../../src/tui/keys/key-context.js';
 import { runKeys } from '../../../../src/tui/screens/run/keys.js';

@@ -10,7 +10,7 @@ import {
   type WallChoice,
   wallPosition,
   wallTiles,
-} from '../../../../src/tui/state/wall-choice.js';
+} from '../../../../src/tui/state/run-choice.js';
 import { chartWall, type Wall, wallPage, wallGrid } from '../../../../src/tui/widgets/chart/chart-wall.js';
 import { lineWidth, plainText } from '../../../../src/tui/surface/span.js';
 

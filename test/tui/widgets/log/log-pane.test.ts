@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { initialLogChoice, type LogChoice, type LogPlace } from '../../../../src/tui/state/log-choice.js';
+import { initialLogChoice, type LogChoice, type LogPlace } from '../../../../src/tui/state/run-choice.js';
 import { LogWindow } from '../../../../src/tui/widgets/log/log-viewer.js';
 import { logPane, logRoom } from '../../../../src/tui/widgets/log/log-pane.js';
-import { rowsOf, shownText } from '../../../../src/tui/widgets/log/log-rows.js';
-import { placeAfter, topOf, type LogPage } from '../../../../src/tui/widgets/log/log-scroll.js';
+import { type LogPage, placeAfter, rowsOf, shownText, topOf } from '../../../../src/tui/widgets/log/log-scroll.js';
 import { textWidth } from '../../../../src/text/display-width.js';
 import { lineWidth, plainText } from '../../../../src/tui/surface/span.js';
 import { LogInMemory } from '../../../logs/log-bytes.js';

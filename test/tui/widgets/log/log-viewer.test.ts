@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { LogSeek, Sought } from '../../../../src/tui/state/log-choice.js';
+import type { LogSeek, Sought } from '../../../../src/tui/state/run-choice.js';
 import { LogViewer, type LogWish } from '../../../../src/tui/widgets/log/log-viewer.js';
 import { LogInMemory } from '../../../logs/log-bytes.js';
 

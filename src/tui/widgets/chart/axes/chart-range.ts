@@ -2,9 +2,8 @@ import { median } from '../../../../analysis/statistics.js';
 import { robustRange, wantsLog } from '../../../../analysis/axis-range.js';
 import type { ChartChoice } from '../../../state/chart-choice.js';
 import type { Series } from '../../../state/port.js';
-import { factsOf } from '../chart-facts.js';
+import { factsOf, fractionOf, partOf, Ruler, type Scale, valueAt } from './chart-scale.js';
 import type { Curve, Reference } from '../../../model/curves/chart-data.js';
-import { fractionOf, partOf, Ruler, type Scale, valueAt } from './chart-scale.js';
 import { type ChartSeries, firstAfter, lowerBound } from '../chart-series.js';
 
 type Range = { low: number; high: number };

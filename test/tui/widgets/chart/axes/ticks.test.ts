@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { logTicks } from '../../../../../src/tui/widgets/chart/axes/ticks.js';
 import {
   clockTicks,
   exactSeconds,
   exactTime,
+  logTicks,
   secondTicks,
-} from '../../../../../src/tui/widgets/chart/axes/time-ticks.js';
+} from '../../../../../src/tui/widgets/chart/axes/ticks.js';
 
 describe('marks of a logarithmic axis', () => {
   it.each([

@@ -107,3 +107,56 @@ const ofEnvironment = /time_?step|policy_?step|^t_env$/;
 function isSet(word: string): boolean {
   return sets.has(word.toLowerCase());
 }
+
+const digits = String.raw`(?:\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)`;
+/** A number as programs print it: source of a regular expression. */
+export const numberText = String.raw`[-+]?(?:${digits}|(?:nan|NaN|NAN|[Ii]nf(?:inity)?)(?!\w))`;
+
+const rates = 'it|tok|tokens|words|samples|seq|steps|im|img|images|frames|ex';
+/** Units that may follow a number, of which only K, M, B and T scale it. */
+export const unitText = String.raw`(?: ?%| ?(?:[KMGTP]i?B|B|ms|us|µs|s|sec|secs|seconds?|min|mins|minutes|m|h|hours|dB|W|x|(?:${rates})/s(?:ec)?|s/(?:${rates})|[GT]?FLOPS?|[GT]FLOPs?(?:/s)?)|[KkMGBT])(?![\w/])`;
+
+const scales: Readonly<Record<string, number>> = { K: 1e3, k: 1e3, M: 1e6, G: 1e9, B: 1e9, T: 1e12 };
+
+/** The number in a text, scaled by its unit: `1.2M`. NaN: it is none. */
+export function toNumber(text: string, unit = ''): number {
+  const number = Number(text.includes(',') ? text.replaceAll(',', '') : text);
+  if (Number.isNaN(number))
+    return /^[-+]?inf(?:inity)?$/i.test(text) ? (text.startsWith('-') ? -Infinity : Infinity) : NaN;
+  const scale = unit === '' ? undefined : scales[unit];
+  // 0.45 times 1e9 is not a round number in floating point.
+  return scale === undefined ? number : Number((number * scale).toPrecision(15));
+}
+
+/** `end`: the place behind the closing bracket. */
+type PrintedGroup = { pairs: readonly (readonly [string, number])[]; end: number };
+
+/** Limit on the length of a group, characters. */
+const LONGEST = 600;
+const openAt = /[[{](?=[A-Za-z])|(?:(?<= is)|:) ?\((?=[\w ]{1,40}: )/y;
+const closing: Readonly<Record<string, string>> = { '[': ']', '{': '}', '(': ')' };
+/** Pairs are separated by commas or, where names have no spaces, by these. */
+const between = /,|\s+(?=[\w./-]{1,60}[=:])/;
+const pair = new RegExp(String.raw`^\s*([\w#./ -]{1,60}?)\s*[:=]\s*(${numberText})(${unitText})?\s*$`);
+
+/**
+ * Names and values in the brackets that open behind a label: `[loss=0.25, over 100 frames]`, `: (min: 0.0, avg: 0.5)`. Null: there
+ * are none.
+ */
+export function groupIn(text: string, at: number): PrintedGroup | null {
+  openAt.lastIndex = at;
+  const open = openAt.exec(text)?.[0];
+  if (open === undefined) return null;
+  const from = at + open.length;
+  const inside = text.slice(from, from + LONGEST);
+  const length = inside.indexOf(closing[open.at(-1)!]!);
+  if (length < 0) return null;
+  const pairs = inside
+    .slice(0, length)
+    .split(open.endsWith('(') ? ',' : between)
+    .flatMap((part) => {
+      const [, name, number, unit = ''] = pair.exec(part) ?? [];
+      return name === undefined ? [] : [[name, toNumber(number!, unit.trim())] as const];
+    });
+  return pairs.length === 0 ? null : { pairs, end: from + length + 1 };
+}

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BoundedSeries } from '../../src/metrics/bounded-series.js';
+import { BoundedSeries } from '../../src/metrics/curve.js';
 
 const bounds = { older: 16, exact: 8 };
 /** A series of these values, row by row. */

@@ -1,3 +1,15 @@
+/** Only the beginning of a longer line is parsed, characters. */
+const LONGEST = 8192;
+const escapes = /\u001b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[()].|[A-Za-z78=>])/g;
+
+/** The line without escape sequences and cursor movements. */
+export function withoutEscapes(written: string): string {
+  const line = written.length > LONGEST ? written.slice(0, LONGEST) : written;
+  const text = line.includes('\u001b') ? line.replace(escapes, '') : line;
+  // Keras moves the cursor back before it draws its bar again.
+  return text.includes('\b') ? text.replaceAll('\b', '') : text;
+}
+
 /**
  * A line without the prefixes of loggers and launchers. `logger`: the name of the logger; `isSummary`: it was marked with a star.
  */
@@ -109,4 +121,36 @@ function takesLogger(line: string, found: Found): boolean {
 function matchAt(pattern: RegExp, line: string, at: number): RegExpExecArray | null {
   pattern.lastIndex = at;
   return pattern.exec(line);
+}
+
+/** Lines in which a program or its launcher reports a failure: they hold no metrics. */
+const ofFailure =
+  /^\s*(?:[\w.-]+: )?(?:\[[^\]]*\] ?)*(?:\[?(?:ERROR|CRITICAL|FATAL)\b|E\d{4} \d\d:\d\d:\d\d)|^[\w-]+(?: \S+)?: (?:fatal |npm )?error: |^(?:srun|slurmstepd): |^npm (?:ERR!|error) |^Node\.js v\d|^\S*\/\S+:\d+(?::\d+)?$|^(?:Effective GPU memory|Memory pool) usage: |^g?make(?:\[\d+\])?: \*{3} |\b[A-Z][A-Z\d]*_[A-Z\d_]+=\d/;
+/** Signs of a failure are looked for in so many characters of a line. */
+const LONGEST_SIGN = 400;
+
+/** Whether a line says that something has failed, so that its numbers measure nothing. */
+export function isOfFailure(line: string): boolean {
+  return ofFailure.test(line.length > LONGEST_SIGN ? line.slice(0, LONGEST_SIGN) : line);
+}
+
+/** A value at the end of a sentence, behind which another begins: `Step: 19000. Mean Reward: 0.250.` */
+const ended = /[:=] ?[^:=]{0,60}[\d)\]s%]\. +[A-Z]/;
+const between = /(?<=[\w)\]%])\. +(?=[A-Z])|\.$/;
+/** `Step... (19 | Loss: 0.25)`. */
+const ellipsis = /^([A-Za-z]{2,20})\.{2,3} ?\(/;
+
+/** `Policy #0 lag: (`. */
+const numbered = /\b([A-Z][a-z]+) #(\d+)(?= [a-z]+: ?\()/;
+
+/** A line of several short sentences as one, whose parts are separated by bars; sentences without a value are left out. */
+export function inOneSentence(text: string): string {
+  if (!text.includes('. ') && !text.includes('..')) return text;
+  if (ellipsis.test(text)) return text.replace(ellipsis, '$1 ');
+  if (!ended.test(text)) return text;
+  const parts = text
+    .replace(numbered, '$1-$2')
+    .split(between)
+    .filter((part) => /[:=(]| \d/.test(part));
+  return parts.length < 2 ? text : parts.join(' | ');
 }
