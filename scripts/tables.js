@@ -17,10 +17,9 @@ const later = {
 };
 
 const { keyTableMarkdown } = await load('src/tui/screens/key-map.ts');
-const { verbTableMarkdown } = await load('src/cli/verb-markdown.ts');
+const { toolTableMarkdown, verbTableMarkdown } = await load('src/cli/verb-markdown.ts');
 const { exitCodesMarkdown } = await load('src/cli/answers/exit-codes.ts');
 const { schemaFiles } = await load('src/cli/answers/json-schema.ts');
-const { toolTableMarkdown } = await load('src/cli/mcp/tools-markdown.ts');
 const { headlineMarkdown, claimsMarkdown, storedSections } = await load('src/report/claims/claims-page.ts');
 const sources = {
   page: (page) => readFileSync(join(root, page), 'utf8'),
