@@ -1,7 +1,6 @@
 import { dirname, join } from 'node:path';
 import { hasEnded } from '../../base/run-words.js';
-import { systemRefusal } from '../../base/system-refusal.js';
-import { UserError } from '../../base/user-error.js';
+import { systemRefusal, UserError } from '../../base/user-error.js';
 import type { Programs } from '../../client/ensure-supervisor.js';
 import type { Fleet, RunSummary } from '../../client/fleet.js';
 import { sweepFiles } from '../../contract/files.js';
