@@ -137,6 +137,85 @@ describe('modules of one’s own', () => {
     expect(stdout.match(/warning: probe\/a is NaN at step 0, and is null in the metrics/g)).toHaveLength(1);
   });
 
+  const everywhere = [
+    {
+      name: 'rl',
+      argv: ['groups_per_batch=2', 'group_size=2', 'max_tokens=2', 'lora_rank=0'],
+      steps: (count: number) => `n_batches=${count}`,
+      standard: 'importance_sampling',
+    },
+    {
+      name: 'dr-grpo',
+      argv: [
+        ...['buffer_size=2', 'num_generations=2', 'rollout_batch_size=2', 'microbatch_size=2', 'max_new_tokens=2'],
+        ...['reward_var_thresh=0', 'reject_all_zero=False', 'reject_all_max=False', 'lr=1e-3', 'temperature=1'],
+      ],
+      steps: (count: number) => `total_steps=${count}`,
+      standard: 'ppo',
+    },
+  ] as const;
+
+  it.each(everywhere)('work in memrl $name, are resumed, and are refused once they have changed', async (command) => {
+    const { name, argv, steps } = command;
+    const game = module(`${name}/game.mjs`, readFileSync('examples/higher-or-lower.mjs', 'utf8'));
+    const reward = module(`${name}/reward.mjs`, 'export default (all) => all.map(({ text }) => text.length / 2 + 1);');
+    const objective = module(`${name}/loss.mjs`, 'export default { loss: (lp, q, A) => -Math.exp(lp - q) * A };');
+    const probe = module(`${name}/probe.mjs`, 'export default (policy) => ({ a: NaN, b: policy.updates });');
+    const path = join(root, name, 'run');
+    const line = (count: number) => [
+      ...[name, 'model_name=micro', 'engine=wasm', ...argv, steps(count), 'eval_every=1', 'eval_groups=2'],
+      ...[`environment=${game}`, `reward=${reward}`, `objective=${objective}`, `probe=${probe}`, `log_path=${path}`],
+    ];
+    const { code, stdout, stderr } = await memrl(line(2));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout.match(/warning: probe\/a is NaN at step 0/g)).toHaveLength(1);
+    expect(rowsOf(path).at(-1)).toMatchObject({ 'probe/a': null, 'probe/b': 2 });
+    expect(rowsOf(path)[0]!['env/all/reward/total']).toBeGreaterThan(1);
+    expect((await memrl(line(3))).code).toBe(0);
+    writeFileSync(objective, 'export default { loss: (lp, q, A) => -lp * A };');
+    expect((await memrl(line(4))).stderr).toContain(
+      'A module of this run (environment, reward or objective) has changed',
+    );
+  });
+
+  it.each(everywhere)('give memrl $name the bytes of its own loss when they say the same', async (command) => {
+    const { name, argv, steps, standard } = command;
+    const clip = 'Math.min(1.2, Math.max(0.8, Math.exp(lp - q)))';
+    const loss = `(lp, q, A) => ${name === 'rl' ? '-Math.exp(lp - q) * A' : `-Math.min(Math.exp(lp - q) * A, ${clip} * A)`}`;
+    const gradient = '(lp, q, A) => -Math.exp(lp - q) * A';
+    const same = module(`${name}/same.mjs`, `export default { loss: ${loss}, gradient: ${gradient}, clip: { low: 0.8, high: 1.2 } };`); // prettier-ignore
+    const weights = async (objective: string) => {
+      const path = join(root, name, objective === same ? 'own' : 'known');
+      const line = [
+        name,
+        'model_name=micro',
+        'engine=wasm',
+        ...argv,
+        steps(4),
+        'eval_groups=0',
+        `objective=${objective}`,
+      ];
+      const { code, stderr } = await memrl([...line, 'environment=./examples/higher-or-lower.mjs', `log_path=${path}`]);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      return readFileSync(join(path, 'checkpoints/final/model.safetensors'));
+    };
+    expect(await weights(same)).toEqual(await weights(standard));
+  });
+
+  it('of an objective are refused where a service computes the loss', async () => {
+    const objective = module('served.mjs', 'export default { loss: (lp, q, A) => -lp * A };');
+    const line = [
+      'rl',
+      'engine=tinker',
+      'base_url=http://127.0.0.1:1',
+      'model_name=memrl/tiny',
+      `objective=${objective}`,
+    ];
+    const { code, stderr } = await memrl([...line, `log_path=${join(root, 'served')}`]);
+    expect(stderr).toContain('cannot be computed on a service');
+    expect(code).toBe(2);
+  });
+
   let written = 0;
   // A folder for each, as a process loads a file once.
   const environment = (text: string) => `environment=${module(`${++written}/wrong.mjs`, text)}`;

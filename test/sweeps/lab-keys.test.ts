@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { readArguments } from '../../src/lab/config/arguments.js';
 import { evalBatchKeys } from '../../src/lab/evaluation/eval-batch/keys.js';
 import { evalRunKeys } from '../../src/lab/evaluation/eval-run/keys.js';
-import { drGrpoKeys } from '../../src/lab/algorithms/dr-grpo.js';
+import { drGrpoKeys } from '../../src/lab/algorithms/dr-grpo-settings.js';
 import { entropyKeys } from '../../src/lab/evaluation/entropy/keys.js';
 import { grpoKeys, grpoSettings } from '../../src/lab/algorithms/grpo-settings.js';
 import { pretrainKeys } from '../../src/lab/algorithms/pretrain.js';

@@ -6,14 +6,13 @@
 import * as z from 'zod';
 import { mean, quantile } from '../../analysis/statistics.js';
 import { UserError } from '../../base/user-error.js';
-import { key, type Config } from '../config/key.js';
-import { loadPath, logPath, loraKeys, runKeyNames, runKeys, seed } from '../config/run-keys.js';
-import { bool, float, floats, int, namesOf, oneOf, orNone, text } from '../config/value-type.js';
 import { totalReward, type Environment } from '../environments/environment.js';
 import { openEnvironment } from '../environments/open-environment.js';
-import { klTerms, klWords, ppo } from '../objectives/objectives.js';
-import { testEpisodes } from '../probes/evaluator.js';
-import { probeNames, ProbesState, StepProbes } from '../probes/step-probes.js';
+import { klTerms, klWords, type Objective } from '../objectives/objectives.js';
+import { openObjective } from '../objectives/own-objective.js';
+import { probed, testEpisodes, type Probe } from '../probes/evaluator.js';
+import { openProbes } from '../probes/own-probe.js';
+import { ProbesState, StepProbes } from '../probes/step-probes.js';
 import { rng, shuffle } from '../rng.js';
 import { rollOut, type Rollout, taskOf } from '../rollouts/rollouts.js';
 import { PassRates, PassRatesState } from '../rollouts/pass-rates.js';
@@ -27,90 +26,10 @@ import type { TrainingService } from '../service/service.js';
 import { openTrained, type Trained } from '../tinker/client/open-trained.js';
 import { learn, type Learning, type Models } from '../update/learn.js';
 import { klSum, lrMultiplier, riseMultiplier, type RolloutDatum } from '../update/update.js';
+import type { DrGrpoConfig } from './dr-grpo-settings.js';
 import { LatestRollouts } from './latest-rollouts.js';
-import { rlKeys, trainedKeys } from './rl-settings.js';
-import { klCoefficient, klEstimatorKey } from './kl-keys.js';
-
-/** `memrl dr-grpo`. Names are those of RL_Practice's configuration. */
-export const drGrpoKeys = {
-  cfg: key(orNone(text), null, 'YAML file with settings, by the names of these keys; those of the command line win'),
-  model_name: trainedKeys.model_name,
-  load_checkpoint_path: { ...loadPath, alias: 'ckpt' },
-  tokenizer: trainedKeys.tokenizer,
-  environment: rlKeys.environment,
-  environment_params: rlKeys.environment_params,
-  num_tasks: key(int(1), 1024, 'number of tasks in the curriculum: the first ones of the environment'),
-  buffer_size: key(int(1), 32, 'prompts per step, counting only groups that are kept'),
-  num_generations: key(int(2), 8, 'answers to each prompt'),
-  rollout_batch_size: key(int(1), 16, 'prompts sampled at a time, until enough groups are kept'),
-  max_rounds: key(
-    int(1),
-    20,
-    'maximum number of such rounds; a step with too few groups by then trains on those it has',
-  ),
-  microbatch_size: key(
-    int(1),
-    8,
-    'prompts per forward and backward pass; a step accumulates the gradients of buffer_size / this passes',
-  ),
-  ppo_epochs: key(int(1), 1, 'optimizer steps on each buffer, in an order of its own'),
-  total_steps: key(int(0), 64, 'optimizer steps; more than a finished run had continues it'),
-  max_new_tokens: key(int(1), 8, 'maximum tokens of an answer'),
-  temperature: key(float(0.01), 0.7, 'softmax temperature of the policy, in sampling and in training'),
-  reward_var_thresh: key(float(0), 0.01, 'minimum variance of the rewards for a group to be kept'),
-  reject_all_zero: key(bool, true, 'drop groups whose rewards are all 0'),
-  reject_all_max: key(bool, true, 'drop groups whose rewards are all equal and above 0'),
-  ema_alpha: key(float(0), 0.01, 'share of a new result in the pass rate of its task'),
-  boundaries: key(floats(0), [0.2, 0.8], 'pass rates below which a task is hard, and above which easy'),
-  sample_weights: key(floats(0), [1, 1, 1], 'how often hard, normal and easy tasks are drawn'),
-  lr: key(float(0), 1e-6, 'highest learning rate of AdamW (betas 0.9, 0.999)'),
-  lr_scheduler: key(oneOf(['constant', 'cosine']), 'constant', 'learning rate after its rise over 5 % of the steps'),
-  weight_decay: key(float(0), 0.01, 'weight decay of matrices; norms do not decay'),
-  grad_clip: key(float(1e-12), 1, 'maximum norm of the gradient'),
-  clip_eps: key(float(0), 0.2, 'lower clip distance of the ratio from 1'),
-  clip_eps_high: {
-    ...key(orNone(float(0)), null, 'upper clip distance of the ratio from 1; None: clip_eps'),
-    alias: 'clip_+',
-  },
-  kl_beta: key(float(0), 0, `${klCoefficient} by kl_estimator; 0: none`),
-  kl_estimator: klEstimatorKey('k1'),
-  probes: key(
-    namesOf(probeNames),
-    [],
-    'probes of the steps: gns, the gradient noise scale from their microbatches; entropy, their effect on it, measured and predicted; fisher, cosines of the gradients of answers to the same prompt and to others',
-  ),
-  probe_every: key(int(1), 1, 'steps between probes'),
-  gns_prompts: key(
-    int(0),
-    0,
-    'prompts that gns draws at each measurement, for the noise scale by two batch sizes: half of them one by one, and the mean of the others; 0: none',
-  ),
-  gns_ema: key(float(0), 0.9, 'share of earlier measurements in the means of both terms of the noise scale'),
-  entropy_answers: key(int(2), 128, 'number of separately drawn answers to measure entropy on'),
-  fisher_answers: key(int(2), 32, 'number of answers in the Fisher kernel: the first ones of the buffer'),
-  save_ratios: key(bool, false, 'write logs/ratios.jsonl: the ratio of each token of each microbatch'),
-  save_rollouts_every: key(int(0), 0, 'steps between those whose answers are written to logs/rollouts.jsonl, 0: none'),
-  eval_every: key(int(0), 10, 'steps between evaluations, 0 for none'),
-  eval_groups: rlKeys.eval_groups,
-  num_groups_to_log: rlKeys.num_groups_to_log,
-  rollout_json_export: rlKeys.rollout_json_export,
-  log_every: key(int(1), 1, 'steps between rows of metrics.jsonl'),
-  save_every: key(int(0), 10, 'steps between checkpoints, 0 for only the last'),
-  ...runKeys,
-  log_path: logPath,
-  seed,
-  ...loraKeys,
-};
-type DrGrpoConfig = Config<typeof drGrpoKeys>;
-
-/** Keys that may differ from attempt to attempt. */
-export const drGrpoBudget: ReadonlySet<string> = new Set([
-  ...'total_steps eval_every eval_groups save_every log_every num_groups_to_log rollout_json_export log_path'.split(
-    ' ',
-  ),
-  ...'probes probe_every gns_prompts gns_ema entropy_answers fisher_answers save_ratios save_rollouts_every'.split(' '),
-  ...runKeyNames,
-]);
+import { modulesOf, requireSameModules, withReward } from './own-parts.js';
+import { trainKeys } from './train-settings.js';
 
 /** Runs from the first step, or resumes from the run's last checkpoint. */
 export async function drGrpo(config: DrGrpoConfig, run: Run): Promise<Ending> {
@@ -124,21 +43,39 @@ export async function drGrpo(config: DrGrpoConfig, run: Run): Promise<Ending> {
   if (config.boundaries.length !== 2 || config.sample_weights.length !== 3) {
     throw new UserError('The curriculum has three levels.', 'Give two boundaries and three sample_weights.');
   }
-  const eval_every = config.eval_groups === 0 ? 0 : config.eval_every;
+  const eval_every = config.eval_groups === 0 && config.probe === null ? 0 : config.eval_every;
   const schedule = scheduleOf(config, { ...config, eval_every }, Math.ceil(updates / epochs));
   const open = async () => {
     const trained = await openTrained({ ...config, base_url: null }, run);
-    const environment = await openEnvironment(config, trained.tokenizer);
+    const { tokenizer } = trained;
+    const own = await openEnvironment(config, tokenizer);
+    const environment = await withReward(own, config.reward, tokenizer);
     const reference = config.kl_beta === 0 ? null : await trained.openReference();
-    return new DrGrpo(config, { ...trained, environment, reference }, run);
+    const objective = await openObjective(config.objective, clipOf(config));
+    const probes = await openProbes(config.probe, tokenizer);
+    return new DrGrpo(config, { ...trained, environment, reference, objective, probes }, run);
   };
   return runTraining(open, schedule, run, 'A larger total_steps continues.');
 }
 
-type Parts = Trained & Models & { readonly environment: Environment };
+type Parts = Trained &
+  Models & {
+    readonly environment: Environment;
+    readonly objective: Objective;
+    /** Probes of evaluations; those of steps are `StepProbes`. */
+    readonly probes: readonly Probe[];
+  };
 
+/** Bounds of the ratio, for the objectives that clip it. */
+function clipOf({ clip_eps: low, clip_eps_high: high }: DrGrpoConfig) {
+  const { beta } = trainKeys;
+  return { clip_low_threshold: 1 - low, clip_high_threshold: 1 + (high ?? low), beta: beta.default };
+}
+
+/** Checkpoints of earlier versions have no `modules`. */
 const SavedState = z.looseObject({
   passRates: PassRatesState,
+  modules: z.string().default(''),
   probes: ProbesState.nullable().default(null),
 });
 
@@ -174,6 +111,7 @@ class DrGrpo implements Training {
     ];
     const saved = restoredState(run, SavedState, this.algorithm);
     if (saved === null) return;
+    requireSameModules(saved.modules, modulesOf(config));
     this.#passRates.restore(saved.passRates);
     if (saved.probes !== null) this.#probes?.restore(saved.probes);
   }
@@ -269,9 +207,9 @@ class DrGrpo implements Training {
 
   #learning(step: number, seen: { readonly ratios: number[]; readonly probes: StepProbes | null }): Learning {
     const config = this.#config;
-    const { clip_eps: low, clip_eps_high: high, weight_decay: weightDecay, grad_clip: clipNorm } = config;
+    const { weight_decay: weightDecay, grad_clip: clipNorm } = config;
     return {
-      objective: ppo({ low: 1 - low, high: 1 + (high ?? low) }),
+      objective: this.#parts.objective,
       estimator: 'trajectory',
       scale: 'none',
       normalization: 'dr_grpo',
@@ -299,13 +237,15 @@ class DrGrpo implements Training {
     return { 'optim/lr': this.#learningRate(step), 'optim/updates': step * this.#config.ppo_epochs };
   }
 
-  evaluate(step: number): Promise<Row> {
+  async evaluate(step: number): Promise<Row> {
     const { eval_groups: episodes, max_new_tokens: maxTokens, seed } = this.#config;
-    return testEpisodes(this.#parts, { episodes, maxTokens }, { seed, updates: step });
+    const row = await testEpisodes(this.#parts, { episodes, maxTokens }, { seed, updates: step });
+    return { ...row, ...(await probed(this.#parts.probes, this.service, step)) };
   }
 
   state() {
-    return { passRates: this.#passRates.state, probes: this.#probes?.state ?? null };
+    const modules = modulesOf(this.#config);
+    return { passRates: this.#passRates.state, probes: this.#probes?.state ?? null, modules };
   }
 
   words(): string {

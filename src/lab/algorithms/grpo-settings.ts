@@ -12,7 +12,8 @@ import { experimentOf, readExperiment, withReward } from '../rewards/experiment.
 import { ablatedPools } from '../rewards/scores.js';
 import { adapterPresets, dualLora, presetAdapters, routingModes, type RoutingMode } from '../service/dual-adapters.js';
 import { klCoefficient, klEstimatorKey } from './kl-keys.js';
-import { environmentKeys, probeKey } from './train-settings.js';
+import { probeKey } from './own-parts.js';
+import { environmentKeys } from './train-settings.js';
 
 /** Treatments of flagged completions when gradients are not routed; small-rl's names. */
 const baselines = ['filter', 'reward_penalty', 'retain_penalty'] as const;

@@ -18,7 +18,7 @@ import { beginningsOf, storyEnvironment } from '../environments/stories/stories.
 import { evaluateModes, modesLines, modesRow, type ModeEvaluation } from '../evaluation/modes.js';
 import { klTerms, klWords, type Objective } from '../objectives/objectives.js';
 import { openObjective } from '../objectives/own-objective.js';
-import type { Probe } from '../probes/evaluator.js';
+import { probed, type Probe } from '../probes/evaluator.js';
 import { openProbes } from '../probes/own-probe.js';
 import { buildExperiment, fingerprint } from '../rewards/build-experiment.js';
 import { findReward } from '../rewards/registry.js';
@@ -265,16 +265,15 @@ class Grpo implements Training {
 
   async evaluate(step: number, note: (line: string) => void): Promise<Row> {
     const { evaluation, probes } = this.#parts;
-    const probed: Row = {};
-    for (const probe of probes) Object.assign(probed, await probe(this.service, step));
-    if (evaluation.tasks.length === 0) return probed;
+    const measured = await probed(probes, this.service, step);
+    if (evaluation.tasks.length === 0) return measured;
     const results = await evaluateModes(this.service, evaluation);
     const row = modesRow(results);
     [`[Routing Eval @ step ${step}]`, ...modesLines(results)].forEach(note);
     // The file has no other metrics, so the prefix is left out: `both/unique`.
     const short = Object.entries(row).map(([name, value]) => [name.replace(/^routing_eval\//, ''), value] as const);
     appendJsonLine(this.#routingEval, { step, ...Object.fromEntries(short) });
-    return { ...row, ...probed };
+    return { ...row, ...measured };
   }
 
   state() {

@@ -6,15 +6,13 @@ import type { Environment } from '../environments/environment.js';
 import { buildMemoryEnvironment, isMemoryEnvironment } from '../environments/memory/memory-environment.js';
 import { openEnvironment, type EnvironmentName } from '../environments/open-environment.js';
 import { characterFiles, characterTokenizer } from '../hugging-face/character-tokenizer.js';
-import { combineRewards, rewardedBy } from '../rewards/scores.js';
-import { findReward } from '../rewards/registry.js';
-import { moduleName } from '../config/own-module.js';
 import type { Run } from '../run/runner.js';
 import { weightsOf } from './first-weights.js';
 import { answerSlope } from '../probes/answer-slope.js';
 import type { Probe } from '../probes/evaluator.js';
 import type { OptimizerName } from '../service/descent.js';
 import type { EngineService } from '../service/engine-service.js';
+import { withReward } from './own-parts.js';
 import { openProbes } from '../probes/own-probe.js';
 import { directoryIn, openService, textTokenizer } from '../service/open-model.js';
 
@@ -35,11 +33,7 @@ export async function openPlayed(config: PlayedConfig, { resumed }: Run): Promis
   const { tokenizer, files } =
     model === null ? { tokenizer: characterTokenizer, files: characterFiles } : textTokenizer(model);
   const environment = await openEnvironment(config, tokenizer, ['memory']);
-  if (config.reward === null) return { environment, files };
-  const reward = await findReward(config.reward, {}, tokenizer);
-  const component = { id: moduleName(config.reward), role: 'retain', scale: 1, reward } as const;
-  const rewarded = rewardedBy(environment, combineRewards([component], { maxReward: null, normalize: false }));
-  return { environment: rewarded.environment, files };
+  return { environment: await withReward(environment, config.reward, tokenizer), files };
 }
 
 type PlayerConfig = Omit<Parameters<typeof openService>[0], 'tokenizer'> &

@@ -2,11 +2,13 @@
 import { UserError } from '../../base/user-error.js';
 import { alsoAt, inertKey, key, within, type Config } from '../config/key.js';
 import { foreignKeys, loadPath, logPath, loraKeys, runKeys, seed } from '../config/run-keys.js';
-import { bool, float, int, oneOf, orNone, text, type ValueType } from '../config/value-type.js';
+import { isModulePath } from '../config/own-module.js';
+import { bool, float, int, nameOrPath, oneOf, orNone, text, type ValueType } from '../config/value-type.js';
 import { engineChoices } from '../engine/choose-engine.js';
 import { lossFns } from '../objectives/objectives.js';
 import { schedules } from '../update/update.js';
 import { klDiscountKey, klPenaltyKey } from './kl-keys.js';
+import { probeKey, rewardKey } from './own-parts.js';
 
 /** Keys for the model that a loop trains, and for the place where it is computed. */
 export const trainedKeys = {
@@ -95,7 +97,15 @@ export const rlKeys = {
     null,
     'groups per step that learning_rate is meant for: it is multiplied by √(groups_per_batch / this). None: for any number',
   ),
-  loss_fn: key(oneOf(lossFns), 'importance_sampling', 'loss per token'),
+  reward: rewardKey,
+  loss_fn: {
+    ...key(
+      nameOrPath(lossFns),
+      'importance_sampling',
+      'loss per token: one of these, or the path of a module with your own, which a service cannot compute',
+    ),
+    alias: 'objective',
+  },
   ...within('loss_fn_config', {
     clip_low_threshold: key(orNone(float(0)), null, 'lower bound of the ratio; None: 0.8 for ppo, 0 for cispo'),
     clip_high_threshold: key(orNone(float(0)), null, 'upper bound of the ratio; None: 1.2 for ppo, 4 for cispo'),
@@ -132,6 +142,7 @@ export const rlKeys = {
   temperature: key(float(0.01), 1, 'softmax temperature of the policy; a service trains only at 1'),
   eval_every: key(int(0), 20, 'steps between evaluations, 0 for none'),
   eval_groups: key(int(0), 100, 'tasks of an evaluation, each answered once; 0 for none'),
+  probe: probeKey,
   num_groups_to_log: key(
     int(0),
     4,
@@ -154,7 +165,9 @@ export type RlConfig = Config<typeof rlKeys>;
 
 /** Keys that may differ from attempt to attempt. */
 export const rlBudget: ReadonlySet<string> = new Set([
-  ...'n_batches base_url eval_every eval_groups save_every log_every num_groups_to_log rollout_json_export'.split(' '),
+  ...'n_batches base_url eval_every eval_groups save_every log_every probe num_groups_to_log rollout_json_export'.split(
+    ' ',
+  ),
   ...Object.keys(runKeys),
 ]);
 
@@ -166,6 +179,12 @@ export function requireRlSettings(config: RlConfig): void {
   }
   if (config.async_config !== null && config.max_steps_off_policy === null) {
     throw missing('AsyncConfig', 'async_config.max_steps_off_policy=3');
+  }
+  if (config.engine === 'tinker' && isModulePath(config.loss_fn)) {
+    throw new UserError(
+      `The objective \`${config.loss_fn}\` cannot be computed on a service.`,
+      `Leave out engine=tinker, or take one of ${lossFns.join(', ')}.`,
+    );
   }
   const parts = substeps * (minibatches ?? 1);
   if (groups % parts === 0) return;

@@ -11,8 +11,10 @@
 import * as z from 'zod';
 import type { Environment, Task } from '../environments/environment.js';
 import { openEnvironment } from '../environments/open-environment.js';
-import { objectiveOf } from '../objectives/objectives.js';
-import { testEpisodes } from '../probes/evaluator.js';
+import type { Objective } from '../objectives/objectives.js';
+import { openObjective } from '../objectives/own-objective.js';
+import { probed, testEpisodes, type Probe } from '../probes/evaluator.js';
+import { openProbes } from '../probes/own-probe.js';
 import { rng } from '../rng.js';
 import { rollOut, type Rollout, taskBatches } from '../rollouts/rollouts.js';
 import { AheadState, GroupsAhead, isConstant, type PlayedGroup } from '../rollouts/groups-ahead.js';
@@ -27,27 +29,37 @@ import { openTrained, type Trained } from '../tinker/client/open-trained.js';
 import { lrMultiplier } from '../update/update.js';
 import { learn, learnAsPlayed, type BatchUpdate, type Learning, type Models } from '../update/learn.js';
 import { LatestRollouts } from './latest-rollouts.js';
+import { modulesOf, requireSameModules, withReward } from './own-parts.js';
 import { learningRateOf, requireRlSettings, type RlConfig } from './rl-settings.js';
 
 /** Runs from the first step, or resumes from the run's last checkpoint. */
 export async function rl(config: RlConfig, run: Run): Promise<Ending> {
   requireRlSettings(config);
-  const eval_every = config.eval_groups === 0 ? 0 : config.eval_every;
+  const eval_every = config.eval_groups === 0 && config.probe === null ? 0 : config.eval_every;
   const savesStart = config.max_steps_off_policy !== null;
   const schedule = { ...scheduleOf(config, { ...config, eval_every }, config.n_batches), savesStart };
   const open = async () => {
     const trained = await openTrained(config, run);
-    const environment = await openEnvironment(config, trained.tokenizer);
+    const { tokenizer } = trained;
+    const own = await openEnvironment(config, tokenizer);
+    const environment = await withReward(own, config.reward, tokenizer);
     const reference = config.kl_penalty_coef === 0 ? null : await trained.openReference();
-    return new Rl(config, { ...trained, environment, reference }, run);
+    const objective = await openObjective(config.loss_fn, config);
+    const probes = await openProbes(config.probe, tokenizer);
+    return new Rl(config, { ...trained, environment, reference, objective, probes }, run);
   };
   return runTraining(open, schedule, run, 'A larger n_batches continues.');
 }
 
-type Parts = Trained & Models & { readonly environment: Environment };
+type Parts = Trained &
+  Models & {
+    readonly environment: Environment;
+    readonly objective: Objective;
+    readonly probes: readonly Probe[];
+  };
 
-/** Checkpoints of earlier versions have no `ahead`: they had only the synchronous mode. */
-const SavedState = z.looseObject({ ahead: AheadState.optional() });
+/** Checkpoints of earlier versions have no `ahead`, because they had only the synchronous mode, and no `modules`. */
+const SavedState = z.looseObject({ ahead: AheadState.optional(), modules: z.string().default('') });
 
 class Rl implements Training {
   readonly algorithm = 'rl';
@@ -84,6 +96,7 @@ class Rl implements Training {
     });
     const saved = restoredState(run, SavedState, this.algorithm);
     if (saved === null) return;
+    requireSameModules(saved.modules, this.#modules());
     const ahead = saved.ahead ?? { next: run.resumed!.batch * perBatch, again: [], finished: [] };
     this.#ahead.restore(ahead, this.#taskOf);
   }
@@ -152,7 +165,7 @@ class Rl implements Training {
     const { config, learningRate } = { config: this.#config, learningRate: this.#learningRate(step) };
     const { kl_penalty_coef: coefficient, kl_discount_factor: discount, num_minibatches: minibatches } = config;
     return {
-      objective: objectiveOf(config.loss_fn, config),
+      objective: this.#parts.objective,
       estimator: 'trajectory',
       scale: 'none',
       normalization: 'sum',
@@ -196,7 +209,7 @@ class Rl implements Training {
     };
     const row = await testEpisodes(this.#parts, { episodes, maxTokens, seen }, { seed, updates: step });
     if (played.length > 0) writeRolloutFiles(this.#files('evaluation'), step, played);
-    return row;
+    return { ...row, ...(await probed(this.#parts.probes, this.service, step)) };
   }
 
   #files(purpose: RolloutFiles['purpose']): RolloutFiles {
@@ -205,7 +218,11 @@ class Rl implements Training {
   }
 
   state() {
-    return { ahead: this.#ahead.state() };
+    return { ahead: this.#ahead.state(), modules: this.#modules() };
+  }
+
+  #modules(): string {
+    return modulesOf({ ...this.#config, objective: this.#config.loss_fn });
   }
 
   async ended(): Promise<void> {

@@ -33,7 +33,8 @@ import { supervisedExample, truncated, type Example } from '../text/role-colon.j
 import { cookbookAdam, lrMultiplier, schedules } from '../update/update.js';
 import { checkedStep, learnExamples } from '../update/supervised.js';
 import { openPlayed, openPlayer } from './played.js';
-import { descentKeys, environmentKeys, probeKey } from './train-settings.js';
+import { probeKey } from './own-parts.js';
+import { descentKeys, environmentKeys } from './train-settings.js';
 
 /** `memrl sft`. */
 export const sftKeys = {

@@ -22,6 +22,7 @@ import { secretOf } from '../environments/memory/memory-environment.js';
 import { lossFns, normalizations } from '../objectives/objectives.js';
 import { optimizers } from '../service/descent.js';
 import { klCoefficient, klDiscountKey, klEstimatorKey, klPenaltyKey } from './kl-keys.js';
+import { probeKey, rewardKey } from './own-parts.js';
 
 /** Keys to run an algorithm on another environment than the one it was made for. */
 export const environmentKeys = {
@@ -45,12 +46,6 @@ export const descentKeys = {
     'measure at each evaluation of a memory game the log-odds of the answer, and how fast the optimizer could raise them: test/slope',
   ),
 };
-
-export const probeKey = key(
-  orNone(text),
-  null,
-  'path of a module that measures more at each evaluation: probe/<name>. None: nothing more',
-);
 
 /** Keys whose defaults are memory-rl's. */
 export const trainKeys = {
@@ -77,11 +72,7 @@ export const trainKeys = {
     follows: true,
   },
   ...descentKeys,
-  reward: key(
-    orNone(text),
-    null,
-    'reward in the place of the environment’s: a name of the registry, or the path of a module',
-  ),
+  reward: rewardKey,
   loss_fn: {
     ...key(
       nameOrPath(lossFns),
@@ -183,20 +174,6 @@ export function trainBudget(config: TrainConfig): ReadonlySet<string> {
 /** Whether a reference model, the model at the start, is needed. */
 export function hasReference({ kl_coef: pull, kl_penalty_coef: penalty }: TrainConfig): boolean {
   return pull > 0 || penalty > 0;
-}
-
-/** A hash of the user's modules that decide what is learnt. */
-export function modulesOf({ environment, reward, loss_fn: loss }: TrainConfig): string {
-  return hashOfModules([environment, reward, loss]);
-}
-
-/** @throws UserError when a module has changed since the run began. */
-export function requireSameModules(before: string, now: string): void {
-  if (before === now) return;
-  throw new UserError(
-    'A module of this run (environment, reward or loss_fn) has changed since it began.',
-    'Put back the file, or begin again in another log_path.',
-  );
 }
 
 const ofMemory = [

@@ -26,7 +26,8 @@ import { openReference } from '../service/open-model.js';
 import { learn, type Learning, type Models } from '../update/learn.js';
 import { klSum } from '../update/update.js';
 import { openPlayed, openPlayer } from './played.js';
-import { announcementOf, hasReference, modulesOf, requireSameModules, type TrainConfig } from './train-settings.js';
+import { modulesOf, requireSameModules } from './own-parts.js';
+import { announcementOf, hasReference, type TrainConfig } from './train-settings.js';
 
 /** Runs from the first step, or resumes from the run's last checkpoint. */
 export async function train(config: TrainConfig, run: Run): Promise<Ending> {
@@ -120,7 +121,7 @@ class Train implements Training {
     const saved = restoredState(run, SavedState, this.algorithm);
     parts.watch.begin(run.resumed?.batch ?? 0, saved?.observer ?? null);
     if (saved === null) return;
-    requireSameModules(saved.modules, modulesOf(config));
+    requireSameModules(saved.modules, modulesOf({ ...config, objective: config.loss_fn }));
     this.#random = resumeRng(saved.random);
     this.#updates = saved.updates;
     this.#stay.restore(saved.stay);
@@ -174,7 +175,7 @@ class Train implements Training {
   state() {
     const observer = this.#parts.watch.state();
     const watched = observer === null ? {} : { observer };
-    const modules = modulesOf(this.#config);
+    const modules = modulesOf({ ...this.#config, objective: this.#config.loss_fn });
     return { random: this.#random.state(), updates: this.#updates, ...watched, stay: this.#stay.state, modules };
   }
 

@@ -5,10 +5,18 @@ import { type Player, rollOut, type Rollout, type RolloutOptions, taskOf } from 
 import { addRolloutStatistics } from '../rollouts/statistics.js';
 import { Means, type Row } from '../run/metrics-file.js';
 import type { EngineService } from '../service/engine-service.js';
+import type { TrainingService } from '../service/service.js';
 import { bitsKnown } from './bits-known.js';
 
 /** A measurement of the weights, which must not change them. @param updates Number of updates so far. */
-export type Probe = (service: EngineService, updates: number) => Promise<Row>;
+export type Probe = (service: TrainingService, updates: number) => Promise<Row>;
+
+/** The measurements of all probes. @param updates Number of updates of the weights so far. */
+export async function probed(probes: readonly Probe[], service: TrainingService, updates: number): Promise<Row> {
+  const row: Row = {};
+  for (const probe of probes) Object.assign(row, await probe(service, updates));
+  return row;
+}
 
 /**
  * Measures of an evaluation. `bits`: whether to measure bits known of a memory game. `constants` are written with
@@ -56,9 +64,7 @@ export class Evaluator {
     const { environment, test, seed, constants, probes = [] } = this.#evaluation;
     const known = isMemoryEnvironment(environment) ? await this.#memoryMeasures(environment) : {};
     const sampled = await testRollouts({ service: this.#service, environment }, test, { seed, updates });
-    const measured: Row = {};
-    for (const probe of probes) Object.assign(measured, await probe(this.#service, updates));
-    return { ...known, ...sampled, ...measured, ...constants };
+    return { ...known, ...sampled, ...(await probed(probes, this.#service, updates)), ...constants };
   }
 
   async #memoryMeasures(environment: MemoryEnvironment): Promise<Row> {

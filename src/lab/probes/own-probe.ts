@@ -2,7 +2,7 @@ import { importOwnFunction, ownFailure } from '../config/own-module.js';
 import { UserError } from '../../base/user-error.js';
 import type { OwnProbe, ProbedPolicy } from '../own-modules.js';
 import type { Row } from '../run/metrics-file.js';
-import type { EngineService } from '../service/engine-service.js';
+import type { TrainingService } from '../service/service.js';
 import type { Tokenizer } from '../text/tokenizer.js';
 import type { Probe } from './evaluator.js';
 
@@ -42,7 +42,7 @@ function wrong(problem: string): UserError {
   return new UserError(problem, `Correct it; ${how}`);
 }
 
-function policyOf(service: EngineService, tokenizer: Tokenizer, updates: number): ProbedPolicy {
+function policyOf(service: TrainingService, tokenizer: Tokenizer, updates: number): ProbedPolicy {
   const tokensOf = (text: string) => Int32Array.from(tokenizer.encode(text));
   return {
     updates,
@@ -57,6 +57,9 @@ function policyOf(service: EngineService, tokenizer: Tokenizer, updates: number)
       const [logprobs] = await service.forward([{ prompt: tokensOf(prompt), tokens, weights: tokens }]);
       return logprobs!;
     },
-    weights: () => service.weights(),
+    weights: async () => {
+      if (service.weights !== undefined) return service.weights();
+      throw new UserError('A service does not give out its weights.', 'Leave out policy.weights(), or engine=tinker.');
+    },
   };
 }
