@@ -1,6 +1,6 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { build, transform } from 'esbuild';
 import ts from 'typescript';
 import { programOptions } from '../program-options.js';
@@ -114,16 +114,36 @@ function reachable(first, outputs) {
 
 /** `memrl-tui/lab`: what a person's own modules are written against, and its types. */
 export async function bundleLibrary(root) {
-  const entry = join(root, 'src/lab/own-modules.ts');
-  const { outputFiles } = await build({ absWorkingDir: root, entryPoints: [entry], write: false, ...programOptions });
+  const entry = join(root, 'src/lab/library.ts');
+  const { outputFiles } = await build({
+    absWorkingDir: root,
+    entryPoints: { lab: entry },
+    // The engine is a part of its own, which is loaded when a script opens a model.
+    splitting: true,
+    outdir: join(root, 'dist'),
+    chunkNames: 'lab-[name]-[hash]',
+    write: false,
+    ...programOptions,
+  });
   const folder = mkdtempSync(join(tmpdir(), 'memrl-types-'));
   const types = { declaration: true, emitDeclarationOnly: true, outDir: folder, rootDir: join(root, 'src') };
   const compiler = { module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ES2023, strict: true, types: ['node'] };
   ts.createProgram([entry], { ...types, ...compiler, skipLibCheck: true }).emit();
-  const declared = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
-  const files = declared.map((name) => ({ name: `types/${name}`, content: readFileSync(join(folder, name)) }));
+  const files = declarations(folder, 'lab/library.d.ts').map((name) => {
+    return { name: `types/${name}`, content: readFileSync(join(folder, name)) };
+  });
   rmSync(folder, { recursive: true });
-  return [{ name: 'lab.js', content: outputFiles[0].text }, ...files];
+  return [...outputFiles.map(({ path, text }) => ({ name: basename(path), content: text })), ...files];
+}
+
+/** The declarations that a file of a folder needs, itself among them. */
+function declarations(folder, first) {
+  const found = new Set([first]);
+  for (const name of found) {
+    const text = readFileSync(join(folder, name), 'utf8');
+    for (const [, path] of text.matchAll(/\bfrom '(\.[^']+)\.js'/g)) found.add(join(dirname(name), `${path}.d.ts`));
+  }
+  return [...found];
 }
 
 function nameOf(path) {

@@ -1,15 +1,68 @@
 /**
- * The types of user-written modules: `memrl-tui/lab`, described in docs/extending.md.
+ * The types of user-written modules and scripts: `memrl-tui/lab`, described in docs/extending.md.
  *
  * An environment, a reward, an objective or a probe is the default export of a module, whose path stands on the
- * command line: `memrl train environment=./mine.mjs objective=./loss.mjs probe=./look.mjs`. Nothing here is needed to
- * write one; the types help.
+ * command line: `memrl train environment=./mine.mjs objective=./loss.mjs probe=./look.mjs`. A module needs nothing of this
+ * file; the types help.
  */
 import type { Clip } from './objectives/objectives.js';
 import type { Rng } from './rng.js';
 
 export { cispo, dro, importanceSampling, ppo, type Clip } from './objectives/objectives.js';
 export { rng, type Rng } from './rng.js';
+
+// Scripts
+
+/** Options of `openPolicy`. */
+export type PolicyOptions = {
+  /** Shape of a new model that reads and writes characters, `micro` or `tiny`; or the directory of a saved one. */
+  readonly model?: string;
+  /** Seed of a new model's weights. Default 0. */
+  readonly seed?: number;
+  /** Threads that compute. Default 1. */
+  readonly threads?: number;
+};
+
+/** A text that the policy wrote. `logprobs`: of each token when it was drawn, at temperature 1. */
+export type Sample = Written & { readonly prompt: string; readonly tokens: Int32Array };
+
+/** A sequence to train on. Without `logprobs` the policy that sampled is the one being trained, and the ratio is 1. */
+export type TrainingExample = Pick<Sample, 'prompt' | 'tokens'> & {
+  readonly logprobs?: ArrayLike<number>;
+  /** One number for all tokens, or one for each. */
+  readonly advantage: number | readonly number[];
+};
+
+/** Settings of a step of Adam. Defaults: betas 0.9 and 0.95, epsilon 1e-8, no weight decay, no bound of the norm. */
+export type StepSettings = {
+  readonly learningRate: number;
+  readonly beta1?: number;
+  readonly beta2?: number;
+  readonly epsilon?: number;
+  readonly weightDecay?: number;
+  /** Bound of the gradient's L2 norm. */
+  readonly clipNorm?: number;
+};
+
+/** A language model in this process, with the four operations of training. */
+export type Policy = {
+  /** Continues each prompt with the present weights. */
+  readonly sample: (prompts: readonly string[], how: Writing) => Promise<Sample[]>;
+  /**
+   * Adds the gradient of a batch's loss: the sum over all tokens, divided by the number of examples.
+   *
+   * @param objective Default: importance sampling.
+   * @returns the loss, and the mean entropy of the tokens' distributions in nats.
+   */
+  readonly forwardBackward: (
+    examples: readonly TrainingExample[],
+    objective?: OwnObjective,
+  ) => Promise<{ readonly loss: number; readonly entropy: number }>;
+  /** Takes a step of Adam on the gradient, and clears it. @returns the norm before it was bounded. */
+  readonly optimStep: (settings: StepSettings) => Promise<{ readonly gradientNorm: number }>;
+  /** Writes a directory that `openPolicy` and every command of memrl open as a model. */
+  readonly save: (directory: string) => Promise<void>;
+};
 
 // `environment=`
 

@@ -83,5 +83,5 @@ async function slopeProbe(
   const quiet = { ...run.context, log: () => undefined };
   const fresh = run.resumed === null ? service : await openService(source, { ...run, context: quiet, resumed: null });
   const start = await fresh.weights();
-  return [(policy) => answerSlope(policy, environment.solution(), { optimizer, start })];
+  return [() => answerSlope(service, environment.solution(), { optimizer, start })];
 }

@@ -4,7 +4,6 @@ import { UserError } from '../../base/user-error.js';
 import { advantageEstimators, scales } from '../advantages/advantages.js';
 import type { Arguments } from '../config/arguments.js';
 import { key, within, type Config } from '../config/key.js';
-import { hashOfModules } from '../config/own-module.js';
 import {
   foreignKeys,
   memoryLoadPath,

@@ -21,14 +21,23 @@ export async function openObjective(name: string, settings: LossSettings): Promi
   if (!isModulePath(name)) return objectiveOf(name as LossFn, settings);
   const exported = await importOwn(name, 'objective');
   const own = (typeof exported === 'function' ? await (exported as (settings: LossSettings) => unknown)({ ...settings }) : exported) as Partial<OwnObjective> | null; // prettier-ignore
-  const called = `The objective \`${name}\``;
+  return objectiveFrom(own, `The objective \`${name}\``, moduleName(name));
+}
+
+/**
+ * A user's objective as one of ours; without a `gradient`, differences of its loss.
+ *
+ * @param called Its name in errors.
+ * @throws UserError when it has no loss; also at the first token whose loss or gradient is not a finite number.
+ */
+export function objectiveFrom(own: Partial<OwnObjective> | null, called: string, name = 'own'): Objective {
   if (typeof own?.loss !== 'function') {
     throw new UserError(`${called} has no function \`loss\`.`, 'Write: export default { loss: (lp, q, A) => … };');
   }
   const loss: Token = own.loss;
   const differences: Token = (lp, q, A) => (loss(lp + nudge, q, A) - loss(lp - nudge, q, A)) / (2 * nudge);
   return {
-    name: own.name ?? moduleName(name),
+    name: own.name ?? name,
     loss: finite(loss, `${called}: its loss`),
     gradient: finite(own.gradient ?? differences, `${called}: its gradient`),
     ...(own.clip !== undefined && { clip: own.clip }),

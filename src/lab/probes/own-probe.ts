@@ -1,6 +1,6 @@
 import { importOwnFunction, ownFailure } from '../config/own-module.js';
 import { UserError } from '../../base/user-error.js';
-import type { OwnProbe, ProbedPolicy } from '../own-modules.js';
+import type { OwnProbe, ProbedPolicy, Sample, Writing } from '../own-modules.js';
 import type { Row } from '../run/metrics-file.js';
 import type { TrainingService } from '../service/service.js';
 import type { Tokenizer } from '../text/tokenizer.js';
@@ -46,12 +46,7 @@ function policyOf(service: TrainingService, tokenizer: Tokenizer, updates: numbe
   const tokensOf = (text: string) => Int32Array.from(tokenizer.encode(text));
   return {
     updates,
-    write: async (texts, { maxTokens, temperature = 1, seed = 0 }) => {
-      const prompts = texts.map((text, index) => ({ tokens: tokensOf(text), seed: seed + index }));
-      const stop = tokenizer.end === null ? [] : [tokenizer.end];
-      const written = await service.sample({ prompts, sampling: { maxTokens, temperature, stop } });
-      return written.map(({ tokens, logprobs, ended }) => ({ text: tokenizer.decodePlain(tokens), logprobs, ended }));
-    },
+    write: (texts, how) => writeTexts(service, tokenizer, texts, how),
     logprobs: async (prompt, text) => {
       const tokens = tokensOf(text);
       const [logprobs] = await service.forward([{ prompt: tokensOf(prompt), tokens, weights: tokens }]);
@@ -62,4 +57,19 @@ function policyOf(service: TrainingService, tokenizer: Tokenizer, updates: numbe
       throw new UserError('A service does not give out its weights.', 'Leave out policy.weights(), or engine=tinker.');
     },
   };
+}
+
+/** Continues each text; the text at place i is drawn with the seed `seed` + i. */
+export async function writeTexts(
+  service: Pick<TrainingService, 'sample'>,
+  tokenizer: Tokenizer,
+  texts: readonly string[],
+  { maxTokens, temperature = 1, seed = 0 }: Writing,
+): Promise<Sample[]> {
+  const prompts = texts.map((text, index) => ({ tokens: Int32Array.from(tokenizer.encode(text)), seed: seed + index }));
+  const stop = tokenizer.end === null ? [] : [tokenizer.end];
+  const written = await service.sample({ prompts, sampling: { maxTokens, temperature, stop } });
+  return written.map(({ tokens, logprobs, ended }, index) => {
+    return { prompt: texts[index]!, text: tokenizer.decodePlain(tokens), tokens, logprobs, ended };
+  });
 }
