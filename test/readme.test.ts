@@ -25,6 +25,30 @@ function sweepsShown(): { readonly name: string; readonly argv: readonly string[
   });
 }
 
+function withoutCode(text: string): string {
+  return text.replaceAll(/^ *```[^]*?^ *```/gm, '');
+}
+
+/** The headings of a page that begin so. */
+function headingsOf(text: string, level: RegExp): string[] {
+  return withoutCode(text)
+    .split('\n')
+    .filter((line) => level.test(line))
+    .map((line) => line.replace(/^#+ /, ''));
+}
+
+/** The anchor that GitHub gives a heading. */
+function anchorOf(heading: string): string {
+  const words = heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase();
+  return words.replaceAll(/[^\p{L}\p{N}_ -]/gu, '').replaceAll(' ', '-');
+}
+
+/** The lines of a page that are prose: neither code, nor a row of a table, nor written by `npm run tables`. */
+function proseOf(text: string): string[] {
+  const own = withoutCode(text).replaceAll(/<!-- ([\w ]+): begin[^]*?<!-- \1: end -->/g, '');
+  return own.split('\n').filter((line) => !/^ *\||^(?:- )?Settings of `|^ *`[^`]*`\S*$/.test(line));
+}
+
 describe('the README', () => {
   it('shows sweep files that are ones: the first for a script of six runs, the second with what groups can do', () => {
     const [first, second] = sweepsShown();
@@ -62,6 +86,30 @@ describe('the pages', () => {
     );
     const paths = [...text.matchAll(/`((?:sweeps|docs|src|test|scripts)\/[\w./-]+)`/g)].map(([, path]) => path!);
     expect([...links, ...paths].filter((path) => !existsSync(path))).toEqual([]);
+  });
+
+  it.each(pages)('lead to sections that exist: %s', (page) => {
+    const links = [...readFileSync(page, 'utf8').matchAll(/\]\(((?!https?:)[^)#]*)#([^)]+)\)/g)].map(
+      ([, path, anchor]) => ({
+        path: path === '' ? page : join(dirname(page), path!),
+        anchor: anchor!,
+      }),
+    );
+    const isThere = ({ path, anchor }: { path: string; anchor: string }) =>
+      !path.endsWith('.md') || headingsOf(readFileSync(path, 'utf8'), /^#+ /).some((name) => anchorOf(name) === anchor);
+    expect(links.filter((link) => !isThere(link))).toEqual([]);
+  });
+
+  it.each(pages)('begin with their contents if they have more than 200 lines: %s', (page) => {
+    const text = readFileSync(page, 'utf8');
+    if (text.split('\n').length <= 200) return;
+    const beginning = text.slice(0, text.search(/^## /m));
+    const sections = headingsOf(text, /^## /);
+    expect(sections.filter((name) => !beginning.includes(`](#${anchorOf(name)})`))).toEqual([]);
+  });
+
+  it.each(pages)('have lines of at most 160 characters, but for tables and what is typed: %s', (page) => {
+    expect(proseOf(readFileSync(page, 'utf8')).filter(({ length }) => length > 160)).toEqual([]);
   });
 
   it('name every reward and detector of the lab', () => {
