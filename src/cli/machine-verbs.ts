@@ -19,7 +19,7 @@ export const machineVerbs: readonly Verb[] = [
     heading: 'Machine',
     about: 'give these GPUs no new runs; what is on them stays',
     options: [runs, { flags: '--undo', about: 'let them take runs again' }, json],
-    run: async (words, given) => (await import('./verbs/drain.js')).drain(words, given),
+    run: async (words, given) => (await import('./verbs/slots.js')).drain(words, given),
   },
   {
     name: 'restart',

@@ -58,7 +58,7 @@ async function runVerb(hosts: readonly Host[]): Promise<number> {
   for (const verb of verbs) addVerb(program, { ...verb, run: running(verb, hosts) }, ended);
   // Called by the shell for completion.
   program.command('__complete <shell> <line>', { hidden: true }).action(async (shell: string, line: string) => {
-    const { complete } = await import('./completion/complete.js');
+    const { complete } = await import('./complete.js');
     ended(await complete(shell, line));
   });
   await program.parseAsync(typedWords(), { from: 'user' });

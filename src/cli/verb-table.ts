@@ -101,7 +101,7 @@ const rows: readonly Verb[] = [
     about:
       'write a sweep file from one of another program: Hydra, Optuna, SEML, guild, Ray, shell loops, pueue, task-spooler, sbatch, GNU parallel; says what is not taken over (`-`: standard input)',
     options: [sweepName, printOnly],
-    run: async (words, given, command) => (await import('./import/import-file.js')).importFile(words, given, command),
+    run: async (words, given, command) => (await import('./import-file.js')).importFile(words, given, command),
   },
   {
     name: 'extend',

@@ -7,7 +7,7 @@ import { checkRunQuery } from '../../src/query/check.js';
 import { completions } from '../../src/query/completions.js';
 import { runTest } from '../../src/query/match.js';
 import { finishedPart, parseRunQuery, readRunQuery } from '../../src/query/parser.js';
-import { printRunQuery } from '../../src/query/print.js';
+import { printRunQuery } from '../../src/query/text.js';
 import { allOf, anyOf, type RunQuery } from '../../src/query/query.js';
 import { factNames, fieldNames, fields } from '../../src/query/words.js';
 import { aRun } from '../tui/simulated-fleet.js';

@@ -6,9 +6,15 @@ import { tableLines } from '../../text/table.js';
 import { type ActOptions, isAgreed } from '../act-on-runs.js';
 import { exitCodes } from '../answers/exit-codes.js';
 import { chooseRuns } from '../chosen-runs.js';
-import { carryOut } from '../clean/carry-out.js';
+import {
+  carryOut,
+  deleteSnapshot,
+  needlessSnapshots,
+  type Snapshot,
+  snapshotLines,
+  sumOf,
+} from '../clean/carry-out.js';
 import { type CleanWish, isNothing, planOf, type RunPlan } from '../clean/clean-plan.js';
-import { deleteSnapshot, needlessSnapshots, type Snapshot, snapshotLines, sumOf } from '../clean/snapshots.js';
 import { withFleet } from '../open-fleet.js';
 import { outputWidth, print, printAnswer } from '../terminal.js';
 

@@ -6,7 +6,7 @@ import { addedUsage, type DiskUsage, readUsage, totalUsage, usageKinds } from '.
 import { counted, sizeText } from '../../text/numbers.js';
 import { type Column, tableLines } from '../../text/table.js';
 import type { Answers } from '../answers/schemas.js';
-import { type Snapshot, snapshotsOf, sumOf } from '../clean/snapshots.js';
+import { type Snapshot, snapshotsOf, sumOf } from '../clean/carry-out.js';
 import { chooseKnownRuns } from '../known-runs.js';
 import { type CommonOptions, runsDirectory } from '../options.js';
 import { outputWidth, print, printAnswer, remark } from '../terminal.js';

@@ -2,7 +2,7 @@ import { UserError } from '../../base/user-error.js';
 import type { Fleet, FleetStatus } from '../../client/fleet.js';
 import { promised, withFleet } from '../open-fleet.js';
 import { type CommonOptions, type SlotFlags, type SlotOptions, wholeNumber } from '../options.js';
-import { requestedSlots } from '../slot-options.js';
+import { gpuList, requestedSlots } from '../slot-options.js';
 import { slotLines, slotsStatus } from '../show/slot-lines.js';
 import { outputWidth, print, printAnswer, remark } from '../terminal.js';
 
@@ -32,4 +32,21 @@ function isGranted({ cpu, gpus }: FleetStatus, { slots: cpus, gpus: wanted }: Sl
   if (wanted === undefined) return true;
   const indexes = wanted === 'none' ? [] : wanted;
   return String(gpus.map(({ index }) => index)) === String(indexes);
+}
+
+/** `memrl-tui drain GPU…`: the GPUs take no new runs until `--undo`. Runs on them stay. */
+export async function drain(words: readonly string[], options: CommonOptions & { undo?: boolean }): Promise<number> {
+  const gpus = gpuList(
+    'drain',
+    words.flatMap((word) => word.split(',')),
+  );
+  return withFleet(options, async (fleet) => {
+    const drained = options.undo !== true;
+    const message = promised(await fleet.request({ verb: 'drain', gpus, drained }));
+    const isSeen = () => fleet.status.gpus.every((gpu) => !gpus.includes(gpu.index) || gpu.drained === drained);
+    await fleet.until(isSeen);
+    if (options.json === true) printAnswer('drain', { message, ...slotsStatus(fleet.status) });
+    else print([message]);
+    return 0;
+  });
 }

@@ -2,8 +2,7 @@ import type { Size } from '../surface/surface.js';
 import type { WindowModel } from '../model/window-model.js';
 import { jobsLines } from '../screens/jobs/jobs-lines.js';
 import type { Line } from '../surface/span.js';
-import { messageLine, screenKeysLine } from './footer-lines.js';
-import { headerLines, shortHeader } from './header-lines.js';
+import { headerLines, messageLine, screenKeysLine, shortHeader } from './frame-lines.js';
 
 /** Minimum size for the whole window; smaller ones show only a list, and below the minimum nothing. */
 const whole: Size = { width: 80, height: 24 };

@@ -15,8 +15,7 @@ import { fitLine, type Line } from '../surface/span.js';
 import type { OnPoint, Size, Surface } from '../surface/surface.js';
 import { fittingHints, hintLine } from '../widgets/key-hints.js';
 import { Text } from '../widgets/text.js';
-import { messageLine, screenKeysLine } from './footer-lines.js';
-import { headerLines, shortHeader } from './header-lines.js';
+import { headerLines, messageLine, screenKeysLine, shortHeader } from './frame-lines.js';
 import { bodyOf, isSmall, isTooSmall, least } from './layout.js';
 import type { WindowStore } from './window-store.js';
 

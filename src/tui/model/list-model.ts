@@ -10,7 +10,7 @@ import { resolved } from '../../query/bare-words.js';
 import { runTest } from '../../query/match.js';
 import { meantKey } from '../../query/check.js';
 import { readRunQuery } from '../../query/parser.js';
-import { printRunQuery } from '../../query/print.js';
+import { printRunQuery } from '../../query/text.js';
 import { hasTerm, type RunQuery } from '../../query/query.js';
 import { curveValueOf, initialColumns } from '../state/list-column-id.js';
 import type { FleetPort, RunSummary, SweepSummary } from '../state/port.js';

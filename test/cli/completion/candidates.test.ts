@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { candidates, forShell, typedLine } from '../../../src/cli/completion/complete.js';
+import { candidates, forShell, typedLine } from '../../../src/cli/complete.js';
 import { launchOptions } from '../../../src/cli/verb-options.js';
 import { verbs } from '../../../src/cli/verb-table.js';
 import { aRun } from '../../tui/simulated-fleet.js';

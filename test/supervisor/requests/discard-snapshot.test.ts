@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunId } from '../../../src/base/ids.js';
-import { needlessSnapshots } from '../../../src/cli/clean/snapshots.js';
+import { needlessSnapshots } from '../../../src/cli/clean/carry-out.js';
 import { runAside } from '../../../src/files/disk/discard.js';
 import { discardSnapshot } from '../../../src/supervisor/requests/discard-snapshot.js';
 import type { RequestTools } from '../../../src/supervisor/requests/request.js';

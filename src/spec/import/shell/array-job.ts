@@ -3,7 +3,7 @@ import { slurmKeys, type SlurmOption } from '../slurm-keys.js';
 import type { Conversion, ImportNote, WrittenMap } from '../sweep-text.js';
 import { scriptRun, type ScriptRun } from './interpreter.js';
 import type { Launch } from './launch-site.js';
-import { directives } from './batch-script.js';
+import { directives } from './shell-command.js';
 import { parseScript } from './parse-script.js';
 import { ScriptMistake } from './script-node.js';
 import { plainText, type Text } from './script-values.js';

@@ -3,8 +3,7 @@ import { slurmKeys, type SlurmOption, slurmOptions } from '../slurm-keys.js';
 import { noteText, type WrittenMap } from '../sweep-text.js';
 import type { Launch } from './launch-site.js';
 import { ScriptMistake } from './script-node.js';
-import { directives } from './batch-script.js';
-import { shellCommand } from './shell-command.js';
+import { directives, shellCommand } from './shell-command.js';
 import { plainText, type Text } from './script-values.js';
 
 /** What a line for another queue stands for. `words` null: it only sets something. */

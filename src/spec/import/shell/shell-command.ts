@@ -1,6 +1,8 @@
-import type { Place } from '../../file/diagnostic.js';
 import { shellQuote, shellWords } from '../../../text/shell-words.js';
-import { ScriptMistake } from './script-node.js';
+import type { Place } from '../../file/diagnostic.js';
+import { type SlurmOption, slurmOptions } from '../slurm-keys.js';
+import { parseScript } from './parse-script.js';
+import { literalText, placedAt, ScriptMistake } from './script-node.js';
 import { environmentText, joined, lineOf, type Piece, plainText, type Text } from './script-values.js';
 
 /** What needs no quotes in a shell. */
@@ -63,4 +65,21 @@ function marked(text: string, pieces: readonly Piece[]): Text {
       return isParameter(piece) ? { text: piece.text, pieces: [piece] } : environmentText(piece.environment);
     }),
   );
+}
+
+/** The options in the `#SBATCH` lines of a script, which end with its first command. */
+export function directives(text: string): SlurmOption[] {
+  const all: SlurmOption[] = [];
+  let start = 0;
+  for (const [index, raw] of text.split('\n').entries()) {
+    const line = raw.trim();
+    if (line !== '' && !line.startsWith('#')) break;
+    const [, said] = /^#SBATCH\s+(.*)$/.exec(line) ?? [];
+    const place = { start, end: start + raw.length };
+    const [node] = said === undefined ? [] : placedAt(place, () => parseScript(said.replace(/\s#.*$/, '')));
+    const words = node?.kind === 'simple' ? node.words.map((word) => literalText(word) ?? '') : [];
+    all.push(...slurmOptions(words, index + 1).options);
+    start += raw.length + 1;
+  }
+  return all;
 }

@@ -1,13 +1,13 @@
 import { basename } from 'node:path';
-import { UserError } from '../../base/user-error.js';
-import { readRegular } from '../../files/regular-file.js';
-import { parseSweepFile } from '../../spec/file/parse-sweep-file.js';
-import { type Imported, importSweep } from '../../spec/import/formats.js';
-import { shellQuote } from '../../text/shell-words.js';
-import { refuseExisting, sweepNameOf, sweepPath, writeNewSweep } from '../new-sweep-file.js';
-import { at, own } from '../ports.js';
-import { checkedText, inWords, planOf, typedSweep } from '../launch/read.js';
-import { print, remark } from '../terminal.js';
+import { UserError } from '../base/user-error.js';
+import { readRegular } from '../files/regular-file.js';
+import { parseSweepFile } from '../spec/file/parse-sweep-file.js';
+import { type Imported, importSweep } from '../spec/import/formats.js';
+import { shellQuote } from '../text/shell-words.js';
+import { refuseExisting, sweepNameOf, sweepPath, writeNewSweep } from './new-sweep-file.js';
+import { at, own } from './ports.js';
+import { checkedText, inWords, planOf, typedSweep } from './launch/read.js';
+import { print, remark } from './terminal.js';
 
 type ImportOptions = { name?: string; print?: boolean };
 

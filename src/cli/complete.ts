@@ -1,13 +1,13 @@
-import type { RunSummary } from '../../client/fleet.js';
-import { completions } from '../../query/completions.js';
-import { shellQuote } from '../../text/shell-words.js';
-import { answerNames } from '../answers/answer-table.js';
-import { knownRuns, type KnownRuns } from '../known-runs.js';
-import { runsDirectory } from '../options.js';
-import { print } from '../terminal.js';
-import { launchOptions } from '../verb-options.js';
-import { verbs } from '../verb-table.js';
-import type { Verb, VerbOption } from '../verb.js';
+import type { RunSummary } from '../client/fleet.js';
+import { completions } from '../query/completions.js';
+import { shellQuote } from '../text/shell-words.js';
+import { answerNames } from './answers/answer-table.js';
+import { knownRuns, type KnownRuns } from './known-runs.js';
+import { runsDirectory } from './options.js';
+import { print } from './terminal.js';
+import { launchOptions } from './verb-options.js';
+import { verbs } from './verb-table.js';
+import type { Verb, VerbOption } from './verb.js';
 
 /**
  * `memrl-tui __complete SHELL LINE`: prints one completion on each line for the word at the end of the line. Prints nothing when it
