@@ -260,10 +260,6 @@ const rows: readonly Verb[] = [
         flags: '--against <name>',
         about: 'for --tests: compare rows of metrics with those that have this in their name',
       },
-      {
-        flags: '--claims',
-        about: 'the claims of docs/claims.md that the sweep tries, each with figures and a verdict',
-      },
       { flags: '--html <file>', about: 'write it as one HTML file: tables, figures, every run; needs no network' },
       { flags: '--figures <folder>', about: 'write its figures as SVG files, its numbers as CSV' },
       { flags: '--png', about: 'and its figures as PNG files beside them, where @resvg/resvg-js is installed' },

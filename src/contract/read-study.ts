@@ -6,11 +6,12 @@ import { STUDY_VERSION, type Study, type StudyFigure, studyLimits, studyParts, t
 /** The forms of the parts of a study, as messages about another form say them. */
 const expected = {
   note: 'a text',
-  verdict: '{"claim": text, "verdict": "holds", "in part", "does not hold" or "not tried", "figures": texts}',
-  table: '{"title": text, "columns": [...], "rows": [...]}',
-  column: 'a title, or {"title": text, "unit": text, "align": "left" or "right"}',
+  verdict:
+    '{"claim": text, "verdict": "holds", "in part", "does not hold", "not decided" or "not tried", "figures": texts}',
+  table: '{"title": text, "columns": [...], "rows": [...], "notes": texts}',
+  column: 'a title, or {"title": text, "unit": text, "align": "left" or "right", "spare": whole number}',
   row: 'a list of cells, or {"cells": [...], "best": true}',
-  cell: 'a text, a number, null, or {"value": number, "interval": [number, number], "n": number}',
+  cell: 'a text, a number, null, or {"value": number, "interval": [number, number], "n": number, "text": text}',
   figure:
     '{"title": text, "x": axis, "y": axis, "series": [...]}, an axis being a title or {"title": text, "log": true}; at most 64 × 64 "cells"',
   curve:
@@ -57,7 +58,7 @@ class StudyReader {
     return { ...read, warnings: this.#told() };
   }
 
-  #table({ title, columns: written, rows }: PartOf<'table'>, number: string): StudyTable {
+  #table({ title, columns: written, rows, notes }: PartOf<'table'>, number: string): StudyTable {
     const place = title === null ? number : `table "${title}"`;
     const columns = this.#list('column', written, studyLimits.columns, place);
     const row = ({ part: { cells, best }, place: of }: { part: PartOf<'row'>; place: string }) => {
@@ -68,7 +69,7 @@ class StudyReader {
         best,
       };
     };
-    return { title, columns, rows: this.#parts('row', rows, studyLimits.rows, place).map(row) };
+    return { title, columns, rows: this.#parts('row', rows, studyLimits.rows, place).map(row), notes };
   }
 
   /** A cell keeps its place in the row, whatever it holds. */

@@ -44,24 +44,26 @@ const titled = <Shape extends z.ZodRawShape>(shape: Shape) =>
     z.object({ title: text, unit: orNull(text), ...shape }),
   );
 
-/** A value with its interval, whose ends may be unknown, and the number of what it is of. */
+/** A value with its interval, whose ends may be unknown, and the number of what it is of. `text`: how the cell is written, where a reader should not round by itself. */
 const Estimate = z.object({
   value: number,
   interval: orNull(z.tuple([number, number])),
   n: orNull(z.number().nonnegative()),
+  text: orNull(text),
 });
 
 /** Ends of intervals, one for each point; null: there are none. */
 const ends = orNull(z.array(number));
 
 const Cell = z.union([text, z.boolean().transform(String), number, Estimate]);
-const Column = titled({ align: orNull(z.enum(['left', 'right'])) });
+/** `spare`: columns with the highest number are dropped first where there is no room, 0: never; by default the last ones. */
+const Column = titled({ align: orNull(z.enum(['left', 'right'])), spare: orNull(z.int().nonnegative()) });
 const Axis = titled({ log: z.boolean().default(false) });
 /** A line across a figure, at one of both. */
 const ReferenceLine = z
   .object({ x: orNull(z.number()), y: orNull(z.number()), text: text.default('') })
   .refine(({ x, y }) => (x === null) !== (y === null));
-export const verdictWords = ['holds', 'in part', 'does not hold', 'not tried'] as const;
+export const verdictWords = ['holds', 'in part', 'does not hold', 'not decided', 'not tried'] as const;
 /** Figures that a verdict goes by, in words. */
 const figureTexts = z.preprocess(
   (value) => (typeof value === 'string' ? [value] : (value ?? [])),
@@ -73,8 +75,11 @@ const StudyVerdict = z.object({ claim: text, verdict: z.enum(verdictWords), figu
 export const studyParts = {
   ...{ note: text, cell: Cell, column: Column, line: ReferenceLine, verdict: StudyVerdict },
   title: orNull(text),
-  /** A table without its columns and rows. */
-  table: z.object({ title: orNull(text), columns: z.array(z.unknown()), rows: z.array(z.unknown()).default([]) }),
+  /** A table without its columns and rows. `notes`: lines right below it. */
+  table: z.object({
+    ...{ title: orNull(text), columns: z.array(z.unknown()), rows: z.array(z.unknown()).default([]) },
+    notes: z.array(text).max(studyLimits.notes).default([]),
+  }),
   /** A row of a table: its cells alone, or with a mark. */
   row: z.preprocess(
     (value) => (Array.isArray(value) ? { cells: value } : value),
@@ -107,6 +112,7 @@ export type StudyTable = {
   readonly title: string | null;
   readonly columns: readonly StudyColumn[];
   readonly rows: readonly { readonly cells: readonly StudyCell[]; readonly best: boolean }[];
+  readonly notes: readonly string[];
 };
 export type StudyFigure = Omit<Part<'figure'>, 'series' | 'lines'> & {
   readonly series: readonly StudyCurve[];

@@ -1,7 +1,7 @@
 /** The commands of `memrl`. Each is one process, set by `key=value` arguments. */
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { UserError } from '../base/user-error.js';
 import { runFiles, runMarks } from '../contract/files.js';
 import { bench, benchLines, type BenchReport } from './bench/bench.js';
@@ -41,6 +41,7 @@ import { type OwnProcess, processContext, type ProcessContext, type StopSignal }
 import { resumedCommand, resumeKeys } from './run/resume.js';
 import { gridWords, startManager, sweepUsage } from './run/sweep-line.js';
 import { exitCodeOf, openRun } from './run/runner.js';
+import { claimsJson, studyKeys, writeStudy, writeTests } from './study/study.js';
 import { serve, serveKeys } from './tinker/server/serve.js';
 import { type CommandName, isHelp, purposes } from './purposes.js';
 
@@ -226,6 +227,20 @@ const commands: Readonly<Record<string, Command>> = {
     },
     'path',
   ),
+  study: command(
+    studyKeys,
+    async ({ config: { path, tests, json } }, { print, columns }) => {
+      if (path === null)
+        throw new UserError('There is no sweep to look at.', 'Give its directory: memrl study runs/quick.');
+      if (json) return printed(print, { path }, () => [claimsJson(path)]);
+      const written = writeStudy(path);
+      return printed(print, { path }, () => [
+        ...(tests ? writeTests(path, columns) : []),
+        written === null ? `nothing is known of the runs in ${path}` : `written: ${written}`,
+      ]);
+    },
+    'path',
+  ),
   serve: command(
     serveKeys,
     async ({ config }, { context }) => exitCodeOf({ kind: 'stopped', signal: await serve(config, context) }),
@@ -241,11 +256,28 @@ export async function runCommand(name: CommandName, argv: readonly string[], own
     world.print(usage === undefined ? commandHelp(name, purposes[name], keys) : `${usage}\n\n${purposes[name]}\n`);
     return 0;
   }
+  let code = 1;
   try {
-    return await run(argv, world);
+    code = await run(argv, world);
+    return code;
   } catch (error) {
     if (error instanceof UserError) world.runs.undo();
     throw error;
+  } finally {
+    world.runs.end();
+    keepStudy(world.context, code);
+  }
+}
+
+/** Writes the study of the sweep whose run has ended. The run itself is none the worse where that fails. */
+function keepStudy({ environment, log }: ProcessContext, code: number): void {
+  const directory = environment[runMarks.directory];
+  if (directory === undefined || !existsSync(join(directory, runFiles.record))) return;
+  try {
+    const state = code === 0 ? 'done' : code > 128 ? 'killed' : 'failed';
+    writeStudy(dirname(directory), { name: basename(directory), state });
+  } catch (error) {
+    log(`warning: the study of the sweep was not written: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

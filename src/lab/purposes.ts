@@ -26,6 +26,8 @@ export const purposes = {
     'Computes how many episodes the ideal learner and a table of logits need to learn a secret from the same rewards.',
   observer: 'Finds after how many episodes of a run its secret was determined, and when its weights knew it.',
   rollouts: 'Shows the episodes of a step of a run: answers, rewards, advantages, log-probabilities.',
+  study:
+    'Writes what the runs of a sweep say of how many bits an episode teaches, for memrl-tui report; a run of a sweep does so at its end.',
   serve: 'Serves training and sampling over HTTP: the SDK of Tinker, and every program on it, runs on this machine.',
 } as const;
 export type CommandName = keyof typeof purposes;

@@ -2,30 +2,21 @@ import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import type { ReportedRun } from '../analysis/analysed-run.js';
 import { type AnsweredRun, answerOf, answerSentences } from '../analysis/answer/best-answer.js';
-import { signalBits } from '../analysis/memory-rules.js';
-import { type MemoryRow, type RunOrigin, summarise } from '../analysis/memory-summary.js';
-import { memoryTask, type MemoryTask } from '../analysis/memory-task.js';
 import { goalOf, type MetricsToShow, shownMetrics } from '../analysis/metric-order.js';
-import { scalings } from '../analysis/scaling.js';
 import type { Finding } from '../analysis/health/finding.js';
 import { type GpuHours, gpuHours } from '../analysis/health/resources.js';
-import type { References } from '../analysis/compared.js';
-import type { ToldRun } from '../analysis/told.js';
-import { judge, type Verdict } from '../analysis/verdict.js';
 import { grouped } from '../base/group-by.js';
 import { countStates, hasEnded } from '../base/run-words.js';
 import { noSuchSweep, UserError } from '../base/user-error.js';
 import { isGpuUtilization } from '../contract/metric-names.js';
 import { readAnnotation } from '../files/annotation-file.js';
 import { computedFromSeeds } from '../files/sweep-text.js';
-import { everyPoint } from '../metrics/curve.js';
 import { openMetrics, type Pause, type RunMetrics, wallTime } from '../metrics/run-metrics.js';
 import { declaredPlaces, hasNoMetrics } from '../metrics/run-places.js';
 import type { RunValue } from '../analysis/run-value.js';
 import { countingIn } from '../runs/counting-metrics.js';
-import { curveOf } from './memory-curve.js';
-import { type Cell, cellsOf, summariseMetrics } from './metric-summary.js';
-import { readReferences } from './read-references.js';
+import { type Cell, cellsOf } from '../analysis/cells.js';
+import { summariseMetrics } from './metric-summary.js';
 import { eachRun, statesOf, withUnstarted } from '../runs/read-runs.js';
 import { ReportCache } from './report-cache.js';
 import { failuresOf } from './failures-of.js';
@@ -45,7 +36,6 @@ import {
 
 /** A value to compute from the metrics of a run. `by`: everything it depends on besides these and the sweep file. */
 type Question<Answer> = {
-  readonly kind: Section['kind'];
   readonly keep: Parameters<typeof openMetrics>[1];
   readonly by: unknown;
   readonly take: (metrics: RunMetrics) => Answer;
@@ -61,10 +51,10 @@ type ReportOptions = {
   readonly known?: readonly ReportedRun[];
   /** The runs to report, in place of those of a sweep: they were found in a folder, beside which nothing is written. */
   readonly found?: readonly ReportedRun[] | undefined;
-  /** Which value of a metric stands for a run in the tables; groups of the memory task have their own measure. */
+  /** Which value of a metric stands for a run in the tables. */
   readonly value?: RunValue | undefined;
   /** Receives the metrics of each run once, before they are freed; makes all of them be read. */
-  readonly seen?: (run: ReportedRun, kind: Section['kind'], metrics: RunMetrics) => void;
+  readonly seen?: (run: ReportedRun, metrics: RunMetrics) => void;
 };
 
 /**
@@ -88,20 +78,19 @@ export async function buildReport(
   );
   const sections: Section[] = [];
   const marks = new RunMarks(outline);
-  const references = readReferences(directory, runs);
   const cache = found === undefined ? new ReportCache(directory) : null;
   const hours = new Map<string, GpuHours>();
   const declared: Declared = new Map();
   const ask = asking({ outline, marks, cache, hours, declared }, { pause, seen });
   const fromSeeds = computedFromSeeds(directory);
   for (const members of groups)
-    sections.push(await sectionOf(members, { outline, value, references, marks, declared, fromSeeds }, ask));
+    sections.push(await sectionOf(members, { outline, value, marks, declared, fromSeeds }, ask));
   cache?.save();
   return {
-    ...{ sweep: basename(directory), counts: countStates(runs), value, sections: answersFirst(sections) },
+    ...{ sweep: basename(directory), counts: countStates(runs), value, sections },
     ...{ marks: groups.flatMap(([run]) => marksIn(run!.group, marks)), annotations: annotationsOf(runs) },
     ...gpuHoursOf([...hours.values()]),
-    ...{ failures: failuresOf(runs), tables: references.tables },
+    failures: failuresOf(runs),
     studies: await readStudies(await studyFiles(directory, runs, pause), pause),
   };
 }
@@ -127,7 +116,7 @@ function asking(
 ): Ask {
   // All runs without metrics share one object: most runs of short programs have none, and each search for them takes a while.
   let empty: RunMetrics | null = null;
-  return async (run, { kind, keep, by, take }) => {
+  return async (run, { keep, by, take }) => {
     await pause?.();
     const places = declaredPlaces(run.directory, run.metrics);
     const isEmpty = hasEnded(run.state) && hasNoMetrics(run.directory, places.folders);
@@ -135,14 +124,14 @@ function asking(
     const metrics = isEmpty ? empty! : openMetrics(run.directory, { ...keep, places });
     const read = async () => {
       if (!isEmpty) await metrics.readToEnd(pause);
-      seen?.(run, kind, metrics);
+      seen?.(run, metrics);
       const gpus = metrics.keys().filter(isGpuUtilization);
       const gpu = gpuHours(gpus.map((key) => metrics.series(key, wallTime)));
       const said = isEmpty ? {} : declaredOf(run, metrics).parameters;
       return { ended: marks.look(run, metrics), gpu, said, taken: take(metrics) };
     };
     const said = [metricsToShow(outline, run.group), objectiveOf(outline, run.group)];
-    const asked = { metrics, question: [kind, run.state, said, by] };
+    const asked = { metrics, question: [run.state, said, by] };
     const isKept = cache !== null && hasEnded(run.state) && seen === undefined && !isEmpty;
     const { ended, gpu, said: own, taken } = isKept ? await cache.answer(run.name, asked, read) : await read();
     marks.note(run, ended);
@@ -186,12 +175,6 @@ function annotationsOf(runs: readonly ReportedRun[]): Report['annotations'] {
   });
 }
 
-/** The main groups come first; warm-ups and data follow. */
-function answersFirst(sections: Section[]): Section[] {
-  const isAnswer = ({ kind }: Section) => kind === 'memory';
-  return [...sections.filter(isAnswer), ...sections.filter((section) => !isAnswer(section))];
-}
-
 /** Groups in the order of the sweep file; unknown ones come last. */
 function inFileOrder(groups: ReportedRun[][], { groups: known }: SweepOutline): ReportedRun[][] {
   const place = new Map(known.map(({ name }, index) => [name, index]));
@@ -203,7 +186,6 @@ function inFileOrder(groups: ReportedRun[][], { groups: known }: SweepOutline): 
 type Asked = {
   readonly outline: SweepOutline;
   readonly value: RunValue;
-  readonly references: References;
   readonly marks: RunMarks;
   readonly declared: Declared;
   readonly fromSeeds: readonly string[];
@@ -211,20 +193,13 @@ type Asked = {
 
 async function sectionOf(
   runs: ReportedRun[],
-  { outline, value, references, marks, declared, fromSeeds }: Asked,
+  { outline, value, marks, declared, fromSeeds }: Asked,
   ask: Ask,
 ): Promise<Section> {
   const { group } = runs[0]!;
   const inFile = outline.groups.find(({ name }) => name === group);
   const head = { group, title: inFile?.title ?? null, settings: settingsOf(runs) };
   const cells = cellsOf(runs);
-  const tasks = cells.map(taskOf);
-  if (tasks.every((task) => task !== null)) {
-    const all: MemoryRow[] = [];
-    for (const [index, cell] of cells.entries()) all.push(await memoryRow(cell, tasks[index]!, references, ask));
-    const rows = telling(all).sort(byConditionAndSize);
-    return { ...head, kind: 'memory', declared: declaredIn(runs, declared), rows, scalings: scalings(rows) };
-  }
   const choice = { ...metricsToShow(outline, group), objective: objectiveOf(outline, group), value, fromSeeds };
   return {
     ...head,
@@ -232,67 +207,6 @@ async function sectionOf(
     ...(await metricTable(cells, { ...choice, marksIn: () => marks.in(group) }, ask)),
     declared: declaredIn(runs, declared),
   };
-}
-
-/** The task of a cell, which all its runs share; a queued run has written no settings yet, so its parameters are used. */
-function taskOf(cell: Cell): MemoryTask | null {
-  const tasks = cell.runs.map(({ config, parameters }) => memoryTask({ ...parameters, ...config }));
-  return tasks.find((task) => task !== null) ?? null;
-}
-
-/** Parameters that a memory row shows in columns of their own, or that follow from these. */
-const ownColumns = new Set(['N', 'n_values', 'reward_type', 'reward_bins', 'env_type', 'advantages']);
-
-async function memoryRow(cell: Cell, task: MemoryTask, references: References, ask: Ask): Promise<MemoryRow> {
-  const verdicts: Verdict[] = [];
-  const distinct: number[] = [];
-  const determinedAfter: ToldRun['determinedAfter'][] = [];
-  const timesLost: number[] = [];
-  const origins: RunOrigin[] = [];
-  for (const run of cell.runs) {
-    const { parameters, config, state } = run;
-    const own = memoryTask({ ...parameters, ...config }) ?? task;
-    // Every evaluation counts, so the curve is taken before the metrics are freed.
-    const take = (metrics: RunMetrics) => curveOf(metrics, own);
-    const read = await ask(run, { kind: 'memory', keep: { keep: everyPoint }, by: own, take });
-    const { determinedAfter: told, timesLost: lost, ...curve } = read;
-    if (typeof curve.distinct === 'number') distinct.push(curve.distinct);
-    determinedAfter.push(told);
-    timesLost.push(lost);
-    origins.push(originOf({ ...parameters, ...config }));
-    verdicts.push(judge(curve, { secretBits: signalBits(own.N), secret: own.secret, state }));
-  }
-  const extra = Object.fromEntries(Object.entries(cell.varies).filter(([key]) => !ownColumns.has(key)));
-  const compared = references.of(task.condition, task.N);
-  return summarise({
-    group: cell.group,
-    task,
-    extra,
-    verdicts,
-    distinct,
-    origins,
-    determinedAfter,
-    timesLost,
-    compared,
-  });
-}
-
-function originOf(settings: Readonly<Record<string, unknown>>): RunOrigin {
-  const { seed, fixed_secret: secret, load_checkpoint_path: base } = settings;
-  return { pair: JSON.stringify([seed, secret]), base: typeof base === 'string' ? base : '' };
-}
-
-/** Leaves out parameters that follow from condition and size, such as a longer budget for a larger N. */
-function telling(rows: MemoryRow[]): MemoryRow[] {
-  const alike = grouped(rows, ({ condition, N, bins }) => JSON.stringify([condition, N, bins]));
-  const differs = (key: string) =>
-    alike.some((family) => new Set(family.map(({ extra }) => JSON.stringify(extra[key]))).size > 1);
-  const keys = Object.keys(rows[0]?.extra ?? {}).filter(differs);
-  return rows.map((row) => ({ ...row, extra: Object.fromEntries(keys.map((key) => [key, row.extra[key]])) }));
-}
-
-function byConditionAndSize(a: MemoryRow, b: MemoryRow): number {
-  return a.condition.localeCompare(b.condition) || (a.bins ?? 0) - (b.bins ?? 0) || a.N - b.N;
 }
 
 type MetricTable = Pick<Section & { kind: 'metrics' }, 'keys' | 'goals' | 'rows' | 'answer'>;
@@ -317,7 +231,7 @@ async function metricTable(cells: Cell[], choice: Choice, ask: Ask): Promise<Met
     const ofCell: Record<string, number | null>[] = [];
     for (const run of runs) {
       const { value } = choice;
-      const taken = await ask(run, { kind: 'metrics', keep: keptFor(value), by: value, take });
+      const taken = await ask(run, { keep: keptFor(value), by: value, take });
       ofCell.push(taken.values);
       for (const key of taken.counting) counting.add(key);
     }

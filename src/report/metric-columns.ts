@@ -1,10 +1,9 @@
-import type { MemoryRow } from '../analysis/memory-summary.js';
 import { bestFirst, bestOnes, type Ranked } from '../analysis/best-first.js';
 import { healthWord } from '../analysis/health/finding.js';
 import { notFiniteText } from '../analysis/seed-statistics.js';
 import type { Ailment } from '../base/run-words.js';
 import { NOTHING, shortNumber } from '../text/numbers.js';
-import { parametersText } from '../text/parameters-text.js';
+import { settingText } from '../analysis/cells.js';
 import { type Column, columnsOf } from '../text/table.js';
 import type { MetricRow, MetricSummary } from './metric-summary.js';
 import type { Section } from './report.js';
@@ -89,14 +88,4 @@ function summaryText(summary: MetricSummary | undefined, seeds: number, spread: 
   const missing = n > 0 && n + nan + infinite < seeds ? ` (${n + nan + infinite} of ${seeds})` : '';
   const parts = [text === null ? '' : text + missing, notFiniteText({ nan, infinite })].filter((part) => part !== '');
   return parts.length === 0 ? NOTHING : parts.join(' · ');
-}
-
-/** The name of a cell: its subgroup, else the parameters that distinguish it; empty for the only cell. */
-export function settingText({ title, varies }: Pick<MetricRow, 'title' | 'varies'>): string {
-  return title ?? parametersText(varies);
-}
-
-/** What stays the same of a memory row while N grows, as its name in tables and figures: `binned B=8 learning_rate=0.001`. */
-export function familyText({ condition, bins, extra }: Pick<MemoryRow, 'condition' | 'bins' | 'extra'>): string {
-  return [condition, bins === null ? '' : `B=${bins}`, parametersText(extra)].filter((part) => part !== '').join(' ');
 }

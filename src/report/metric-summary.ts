@@ -1,13 +1,10 @@
-import type { ReportedRun, ReportedState } from '../analysis/analysed-run.js';
-import { namesRepetition } from '../analysis/forecast/durations.js';
+import type { ReportedState } from '../analysis/analysed-run.js';
+import { type Cell, originsOf } from '../analysis/cells.js';
 import { bootstrap95 } from '../analysis/bootstrap.js';
 import { centreOf, interquartileMean, resultsOf } from '../analysis/seed-statistics.js';
 import { deviation, mean, median, quantile } from '../analysis/statistics.js';
-import type { Origin } from '../analysis/study/metric-intervals.js';
-import { grouped } from '../base/group-by.js';
+import type { Measured } from '../analysis/study/metric-intervals.js';
 import type { Ailment } from '../base/run-words.js';
-import { parameterOf } from '../base/scalar.js';
-import { followsSeeds, originsOf, pathKeys } from './run-origins.js';
 
 /** The values of some metrics over the seeds of one cell, for runs that are no memory task. */
 export type MetricRow = {
@@ -22,7 +19,7 @@ export type MetricRow = {
   /** Summaries by metric key. */
   metrics: Record<string, MetricSummary>;
   /** What the summaries are of: each run's value of every metric; null: it has none. */
-  results: readonly (Origin & { readonly values: Readonly<Record<string, number | null>> })[];
+  results: Measured;
 };
 
 /** Lower and upper end. */
@@ -81,43 +78,4 @@ function summaryOf(values: readonly (number | null)[]): MetricSummary {
     iqm: sorted.length === 0 ? null : interquartileMean(sorted),
     iqm95: several(() => bootstrap95(finite, interquartileMean)),
   };
-}
-
-/** Runs of one group that differ in nothing but their seed. `varies`: the parameters that distinguish this cell from others. */
-export type Cell = Pick<MetricRow, 'group' | 'title' | 'varies'> & { runs: ReportedRun[] };
-
-/** Groups the runs by group and all parameters but seeds, in the order of the runs. */
-export function cellsOf(runs: readonly ReportedRun[]): Cell[] {
-  return grouped(runs, ({ group }) => group).flatMap((members) => {
-    const keys = varyingKeys(members);
-    const variesOf = (run: ReportedRun) =>
-      Object.fromEntries(keys.map((key) => [key, parameterOf(run.parameters, key)]));
-    const cells = grouped(members, (run) => JSON.stringify(variesOf(run)));
-    const titles = titlesOf(cells);
-    return cells.map((cell, index) => ({
-      group: cell[0]!.group,
-      title: titles[index]!,
-      varies: variesOf(cell[0]!),
-      runs: cell,
-    }));
-  });
-}
-
-/** The cells' subgroups if each cell has one of its own: otherwise a name would be that of several cells, or of a part of one. */
-function titlesOf(cells: readonly (readonly ReportedRun[])[]): (string | null)[] {
-  const said = cells.map((cell) => new Set(cell.map(({ subgroup = null }) => subgroup)));
-  const names = said.map((all) => (all.size === 1 ? [...all][0]! : null));
-  const isTold = !names.includes(null) && new Set(names).size === names.length;
-  return isTold ? names : names.map(() => null);
-}
-
-function varyingKeys(runs: readonly ReportedRun[]): string[] {
-  const keys = [...new Set(runs.flatMap(({ parameters }) => Object.keys(parameters)))];
-  // A model of its own for each seed is a part of the repetition, too.
-  const origins = pathKeys(runs).filter((key) => followsSeeds(runs, key));
-  return keys.filter((key) => !namesRepetition(key) && !origins.includes(key) && hasSeveralValues(runs, key));
-}
-
-function hasSeveralValues(runs: readonly ReportedRun[], key: string): boolean {
-  return new Set(runs.map(({ parameters }) => JSON.stringify(parameterOf(parameters, key)))).size > 1;
 }

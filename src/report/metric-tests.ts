@@ -5,16 +5,14 @@ import {
   type MeanEstimate,
   meanEstimate,
   type Result,
+  resultsOf,
 } from '../analysis/study/metric-intervals.js';
-import { NOTHING, shortNumber } from '../text/numbers.js';
+import { chanceText, NOTHING, shortNumber } from '../text/numbers.js';
 import { type Column, columnsOf } from '../text/table.js';
-import { chanceText } from './memory-tests.js';
-import { settingText } from './metric-columns.js';
+import { settingText } from '../analysis/cells.js';
 import type { MetricRow } from './metric-summary.js';
 import { modeFamilies } from './page/mode-families.js';
 import type { Section } from './report.js';
-
-type MetricSection = Extract<Section, { kind: 'metrics' }>;
 
 /** A setting in one mode, as in `eval/retain_only/reward`; other metrics have no mode. */
 type TestedCell = {
@@ -30,7 +28,7 @@ type TestedCell = {
 const MOST_CELLS = 6;
 
 /** The metrics of a section with intervals, then the differences of its cells. `against`: only those from cells with this in their name. */
-export function metricTestTables({ rows, keys }: MetricSection, against: string | null): Column[][] {
+export function metricTestTables({ rows, keys }: Section, against: string | null): Column[][] {
   return cellTables(rows, keys).flatMap(({ cells, names }) => {
     const found = names.flatMap((name) => differences(cells, name, against));
     return [intervalColumns(cells, names), ...(found.length === 0 ? [] : [differenceColumns(found)])];
@@ -38,7 +36,7 @@ export function metricTestTables({ rows, keys }: MetricSection, against: string 
 }
 
 /** A sentence where a section has too many cells to compare them all; null: it has not. */
-export function tooManyText({ rows, keys }: MetricSection, against: string | null): string | null {
+export function tooManyText({ rows, keys }: Section, against: string | null): string | null {
   const most = Math.max(0, ...cellTables(rows, keys).map(({ cells }) => cells.length));
   if (against !== null || most <= MOST_CELLS) return null;
   return `${most} rows are ${(most * (most - 1)) / 2} pairs: --against NAME compares the others with the rows that have NAME in theirs.`;
@@ -75,20 +73,13 @@ function cellsOfMode(
   names: readonly string[],
 ): TestedCell[] {
   const cells = rows.map((row): TestedCell => {
-    const results = new Map(names.map((name) => [name, resultsOf(row, keyOf(name))]));
+    const results = new Map(names.map((name) => [name, resultsOf(row.results, keyOf(name))]));
     return { setting: settingText(row) || 'all', mode, runs: row.seeds, results };
   });
   const filled = cells.filter(({ results }) => [...results.values()].some((values) => values.length > 0));
   const [first] = filled;
   const isSame = mode !== '' && filled.length > 1 && filled.every((cell) => areSame(first!, cell));
   return isSame ? [{ ...first!, setting: '' }] : filled;
-}
-
-export function resultsOf({ results }: MetricRow, key: string): Result[] {
-  return results.flatMap(({ values, ...origin }) => {
-    const value = values[key];
-    return value != null && Number.isFinite(value) ? [{ ...origin, value }] : [];
-  });
 }
 
 function areSame(one: TestedCell, other: TestedCell): boolean {

@@ -1,31 +1,29 @@
-import type { MemoryRow } from '../analysis/memory-summary.js';
-import { bitsEstimate } from '../analysis/study/memory-intervals.js';
-import type { Scaling } from '../analysis/scaling.js';
 import { type CsvValue, csvLine } from '../text/csv.js';
 import { distinct, fileName } from './file-names.js';
 import type { MetricRow } from './metric-summary.js';
 import { parametersText } from '../text/parameters-text.js';
-import type { Report, Section } from './report.js';
+import type { Report } from './report.js';
+import type { FoundStudy } from './studies/found-studies.js';
+import { namedUnit } from './studies/study-tables.js';
 
-/** The numbers of a report as CSV files: the rows of each group, and for a memory group the exponents. */
-export function numberFiles({ sections }: Pick<Report, 'sections'>): { name: string; text: string }[] {
-  const files = sections.flatMap((section) =>
-    tablesOf(section).flatMap(({ name, rows }) =>
-      rows.length === 0 ? [] : [{ name: fileName(`${section.group}-${name}`), text: csvOf(rows) }],
+/** The numbers of a report as CSV files: the rows of each group, and the tables of studies. */
+export function numberFiles({
+  sections,
+  studies,
+}: Pick<Report, 'sections' | 'studies'>): { name: string; text: string }[] {
+  const files = [
+    ...sections.map(({ group, rows }) => ({ name: `${group}-metrics`, rows: rows.flatMap(metricRows) })),
+    ...studies.flatMap(({ run, tables }) =>
+      tables.map((table) => ({ name: [run ?? 'study', table.title ?? 'table'].join('-'), rows: studyRows(table) })),
     ),
+  ];
+  const written = files.filter(({ rows }) => rows.length > 0);
+  return distinct(written.map(({ name, rows }) => ({ name: fileName(name), text: csvOf(rows) }))).map(
+    ({ name, text }) => ({ name: `${name}.csv`, text }),
   );
-  return distinct(files).map(({ name, text }) => ({ name: `${name}.csv`, text }));
 }
 
 type CsvRow = Readonly<Record<string, CsvValue>>;
-
-function tablesOf(section: Section): { name: string; rows: CsvRow[] }[] {
-  if (section.kind === 'metrics') return [{ name: 'metrics', rows: section.rows.flatMap(metricRows) }];
-  return [
-    { name: 'memory', rows: section.rows.map(memoryRow) },
-    { name: 'exponents', rows: section.scalings.map(scalingRow) },
-  ];
-}
 
 /** The columns of all rows, in the order of first appearance. */
 function csvOf(rows: readonly CsvRow[]): string {
@@ -33,56 +31,6 @@ function csvOf(rows: readonly CsvRow[]): string {
   return [columns, ...rows.map((row) => columns.map((column) => row[column]))]
     .map((values) => `${csvLine(values)}\n`)
     .join('');
-}
-
-/** A memory row. Episodes are examples for SFT; `inf`: most seeds did not memorise. */
-function memoryRow(row: MemoryRow): CsvRow {
-  const { condition, N, bins, extra, seeds, counts } = row;
-  return {
-    ...{ condition, N, bins, setting: parametersText(extra), seeds },
-    ...{ memorised: counts.memorised, stuck: counts.stuck, collapsed: counts.collapsed, censored: counts.censored },
-    plateau: counts.plateau,
-    ...learnt(row),
-    ...{ secret_bits: row.secretBits, reachable_bits: row.reachableBits, ceiling_bits: row.ceiling.bits },
-    ...besides(row),
-  };
-}
-
-function learnt(row: MemoryRow): CsvRow {
-  const { episodes, medianOfAll, budget, bitsPerEpisode: bits } = row;
-  const [low, high] = bitsEstimate(row)?.interval ?? [];
-  return {
-    episodes_memorised_median: episodes?.median,
-    episodes_memorised_least: episodes?.least,
-    episodes_memorised_most: episodes?.most,
-    episodes_all_median: open(medianOfAll),
-    budget,
-    bits_per_episode: bits?.kind === 'measured' ? bits.bits : null,
-    bits_per_episode_below: bits?.kind === 'below' ? bits.bits : null,
-    bits_per_episode_low95: low,
-    bits_per_episode_high95: high,
-  };
-}
-
-function besides({ told, compared }: MemoryRow): CsvRow {
-  return {
-    told_median: open(told?.median),
-    told_runs: told?.runs,
-    took_over_told_median: open(told?.wasted),
-    table_median: open(compared?.table),
-    ideal_median: open(compared?.ideal),
-    mutual_bits: compared?.mutualBits,
-  };
-}
-
-function scalingRow({ condition, bins, extra, law, slope95, tableSlope, idealSlope, leftOut }: Scaling): CsvRow {
-  return {
-    ...{ condition, bins, setting: parametersText(extra), exponent: law.slope },
-    exponent_low95: slope95?.[0],
-    exponent_high95: slope95?.[1],
-    ...{ factor: law.factor, r2: law.r2, sizes: law.points, left_out: leftOut.join(' ') || null },
-    ...{ table_exponent: tableSlope, ideal_exponent: idealSlope },
-  };
 }
 
 /** One row for each metric of a setting. */
@@ -95,6 +43,22 @@ function metricRows({ varies, seeds, metrics }: MetricRow): CsvRow[] {
   }));
 }
 
-function open(value: number | null | undefined): CsvValue {
-  return value === Infinity ? 'inf' : value;
+/** A table of a study: a value has columns of its own for the ends of its interval and its number, where any has them. */
+function studyRows({ columns, rows }: FoundStudy['tables'][number]): CsvRow[] {
+  return rows.map(({ cells }) =>
+    Object.fromEntries(
+      columns.flatMap((column, at): [string, CsvValue][] => {
+        const [name, cell] = [namedUnit(column), cells[at]!];
+        if (cell === null || typeof cell !== 'object') return [[name, cell]];
+        const { value, interval, n, text } = cell;
+        return [
+          [name, value ?? (interval === null ? text : null)],
+          ...(interval === null
+            ? []
+            : interval.map((end, side): [string, CsvValue] => [`${name} ${side === 0 ? 'low' : 'high'}`, end])),
+          ...(n === null ? [] : [[`${name} n`, n] as [string, CsvValue]]),
+        ];
+      }),
+    ),
+  );
 }

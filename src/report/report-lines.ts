@@ -3,13 +3,14 @@ import { tagsText } from '../base/annotation.js';
 import { truncate } from '../text/display-width.js';
 import { wrap } from '../text/wrap.js';
 import type { Report, Section } from './report.js';
-import { countsText, reportNotes, scalingLines, sectionTables, titleOf } from './report-tables.js';
-import { besideNotes, besideTable, memoryTestNotes, testTables } from './memory-tests.js';
+import { countsText, reportNotes, titleOf } from './report-tables.js';
 import { metricTestNotes, metricTestTables, tooManyText } from './metric-tests.js';
 import type { Spread } from './spread.js';
 import { type Paper, paperOf, speltTable } from './paper.js';
+import { metricColumns } from './metric-columns.js';
 import { settingsText } from './settings.js';
 import { studyLines } from './studies/study-lines.js';
+import { studiesByPlace } from './studies/study-tables.js';
 
 /** How a report is shown. `width` in columns, of its tables; text is wrapped at 140 of them. `spread`: `std` by default. `tests`: with intervals and tests; `against`: rows of metrics are compared with those alone that have this in their name. `hasAnswers`: whether sentences say which setting is best, by default. */
 export type Page = {
@@ -28,19 +29,20 @@ export function reportLines(
   const paper: ReportPaper = { ...paperOf({ width, ascii }), spread, hasAnswers };
   const { spell } = paper;
   const notes = reportNotes(report, spread);
-  const tested = tests === null ? [] : testNotes.flatMap(([kind, said]) => (report.sections.some((section) => section.kind === kind) ? said : [])); // prettier-ignore
+  const tested = tests === null ? [] : metricTestNotes;
+  const { ofSweep, ofRuns } = studiesByPlace(report);
   const lines = [
     truncate(spell(`${report.sweep} · ${countsText(report)}`), width),
+    ...studyLines(ofSweep, paper),
     ...report.sections.flatMap((section) => [
       '',
       truncate(spell(titleOf(section)), width),
       ...sectionLines(section, paper),
       ...(tests === null ? [] : testLines(section, tests.against, paper)),
     ]),
-    ...(tests === null ? [] : besideLines(report, paper)),
     ...(tested.length > 0 ? ['', ...tested.flatMap((note) => wrap(spell(note), paper.prose))] : []),
     ...(notes.length > 0 ? ['', ...notes.flatMap((note) => wrap(spell(note), paper.prose))] : []),
-    ...studyLines(report.studies, paper),
+    ...studyLines(ofRuns, paper),
     ...failureLines(report, paper),
     ...markLines(report, paper),
     ...annotationLines(report, paper),
@@ -86,32 +88,17 @@ function markLines({ marks }: Report, { prose, spell }: Paper): string[] {
 }
 
 function sectionLines(section: Section, paper: ReportPaper): string[] {
-  const laws = section.kind === 'memory' ? scalingLines(section.scalings) : [];
-  const answer = section.kind === 'metrics' && paper.hasAnswers ? section.answer : [];
+  const answer = paper.hasAnswers ? section.answer : [];
   return [
     ...answer.flatMap((sentence) => wrap(paper.spell(sentence), paper.prose)),
-    ...sectionTables(section, paper.spread).flatMap((columns) => speltTable(columns, paper)),
-    ...laws.flatMap((line) => wrap(paper.spell(line), paper.prose)),
+    ...speltTable(metricColumns(section, paper.spread), paper),
   ];
 }
 
-function besideLines({ sections }: Report, paper: Paper): string[] {
-  const columns = besideTable(sections);
-  if (columns === null) return [];
-  const notes = besideNotes.flatMap((note) => wrap(paper.spell(note), paper.prose));
-  return ['', 'Reinforcement learning beside supervised learning', ...speltTable(columns, paper), ...notes];
-}
-
-const testNotes = [
-  ['memory', memoryTestNotes],
-  ['metrics', metricTestNotes],
-] as const;
-
 function testLines(section: Section, against: string | null, paper: Paper): string[] {
-  const tables = section.kind === 'memory' ? testTables(section) : metricTestTables(section, against);
-  const more = section.kind === 'memory' ? null : tooManyText(section, against);
+  const more = tooManyText(section, against);
   return [
-    ...tables.flatMap((columns) => ['', ...speltTable(columns, paper)]),
+    ...metricTestTables(section, against).flatMap((columns) => ['', ...speltTable(columns, paper)]),
     ...wrap(paper.spell(`settings: ${settingsText(section.settings)}`), paper.prose),
     ...declaredLines(section, paper),
     ...(more === null ? [] : wrap(paper.spell(more), paper.prose)),

@@ -2,9 +2,7 @@ import type { ReportedState } from '../analysis/analysed-run.js';
 import type { Finding } from '../analysis/health/finding.js';
 import type { GpuHours } from '../analysis/health/resources.js';
 import type { Annotation } from '../base/annotation.js';
-import type { MemoryRow } from '../analysis/memory-summary.js';
 import type { RunValue } from '../analysis/run-value.js';
-import type { Scaling } from '../analysis/scaling.js';
 import type { ReportedFailure } from './failures-of.js';
 import type { MetricRow } from './metric-summary.js';
 import type { FoundStudy } from './studies/found-studies.js';
@@ -13,17 +11,18 @@ import type { FoundStudy } from './studies/found-studies.js';
  * The table of one group. `title`: from the sweep file. `declared`: parameters that only the programs of its runs have declared; they
  * make no rows. `goals`: which end of a metric is good, if known.
  */
-export type Section = { group: string; title: string | null; settings: Settings; declared: Settings } & (
-  | { kind: 'memory'; rows: MemoryRow[]; scalings: Scaling[] }
-  | {
-      kind: 'metrics';
-      keys: string[];
-      goals: Partial<Record<string, 'minimize' | 'maximize'>>;
-      rows: MetricRow[];
-      /** Which setting is best, and what cannot be told apart from it, in sentences; empty: nothing can be said. */
-      answer: string[];
-    }
-);
+export type Section = {
+  group: string;
+  title: string | null;
+  settings: Settings;
+  declared: Settings;
+  kind: 'metrics';
+  keys: string[];
+  goals: Partial<Record<string, 'minimize' | 'maximize'>>;
+  rows: MetricRow[];
+  /** Which setting is best, and what cannot be told apart from it, in sentences; empty: nothing can be said. */
+  answer: string[];
+};
 
 /** Each parameter of a group's runs with its different values, in the order of the runs; undefined: some do not have it. Paths are left out. */
 export type Settings = readonly (readonly [key: string, values: readonly unknown[]])[];
@@ -45,8 +44,6 @@ export type Report = {
   annotations: ({ run: string } & Annotation)[];
   /** The hours of GPUs under its runs; absent: no run has samples of one. */
   gpuHours?: GpuHours;
-  /** How the tables of logits in the comparison were trained; empty: there is no comparison. */
-  tables: readonly string[];
   /** What programs have to say beyond metrics, of the sweep, then of its runs. */
   studies: readonly FoundStudy[];
 };

@@ -1,7 +1,7 @@
 import { NOTHING } from '../text/numbers.js';
 import { parametersText } from '../text/parameters-text.js';
 import type { Settings } from './report.js';
-import { pathKeys, type PlacedRun } from './run-origins.js';
+import { pathKeys, type PlacedRun } from '../analysis/cells.js';
 
 /** Paths differ between any two runs and machines, and a secret between any two seeds. */
 export function settingsOf(runs: readonly PlacedRun[]): Settings {

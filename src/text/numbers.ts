@@ -166,3 +166,8 @@ export function narrowMemory(mebibytes: number): string {
   if (mebibytes < 1000) return `${Math.round(mebibytes)}M`;
   return `${(mebibytes / 1024).toFixed(mebibytes < 102_400 ? 1 : 0)}G`;
 }
+
+/** A probability of a test: `0.031`, `< 0.0001`. */
+export function chanceText(p: number): string {
+  return p < 0.0001 ? '< 0.0001' : p.toPrecision(2);
+}

@@ -1,9 +1,9 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type AnswerName, answerNames } from '../../src/cli/answers/answer-table.js';
 import { versionedSchema } from '../../src/cli/answers/json-schema.js';
-import { type Facts, sweepIn } from '../report/sweep-in-test.js';
+import { sweepIn } from '../report/sweep-in-test.js';
 import { workplace } from './program.js';
 
 const { at, run, runShipped, write } = workplace();
@@ -76,10 +76,9 @@ const afterwards: readonly Call[] = [
   ['du', 'du'],
   ['report', 'report little'],
   ['report', 'report little --value mean=2'],
-  ['report', 'report headline --runs memory'],
+  ['report', 'report told --runs told'],
   ['report-would-stop', 'report little --would-stop median'],
-  ['report-claims', 'report headline --claims --runs memory'],
-  ['error', 'report little --claims', 2],
+  ['error', 'report little --against main', 2],
   ['doctor-metrics', 'doctor --metrics little/quick_lr0.1_s0'],
   ['doctor-metrics', 'doctor --metrics little/patient', 2],
   ['clean', 'clean quick --pattern *.ckpt --dry-run'],
@@ -109,8 +108,9 @@ describe('what `--json` prints', () => {
       }
     };
     write('little.yaml', little);
-    mkdirSync(at('memory'));
-    sweepIn(at('memory/headline'), memoryRuns());
+    mkdirSync(at('told'));
+    sweepIn(at('told/told'), [{ name: 'a', rows: [{ step: 1, loss: 1 }] }]);
+    write('told/told/study.json', JSON.stringify(study));
     mkdirSync(at('runs'));
     await tryAll(beforeLaunch);
     expect((await run('little.yaml', '--detach', '--slots', '4', '--gpus', '0')).code).toBe(0);
@@ -125,19 +125,22 @@ describe('what `--json` prints', () => {
   });
 });
 
-/** Runs of the memory task, which have tables of their own. */
-function memoryRuns(): Facts[] {
-  type Stored = Facts & { readonly evaluations: readonly (readonly number[])[] };
-  const lines = readFileSync('test/fixtures/claims/headline-64.jsonl', 'utf8').trim().split('\n');
-  return lines.map((line) => {
-    const { evaluations, ...run } = JSON.parse(line) as Stored;
-    const counted = run.group === 'sft' ? 'progress/examples' : 'progress/episodes';
-    const rows = evaluations.map(([step, count, updates, bits]) => ({
-      ...{ step, [counted]: count, 'optim/updates': updates, 'test/bits/answer_raw': bits },
-    }));
-    return { ...run, rows };
-  });
-}
+/** What a program has to say beyond metrics, with every kind of cell. */
+const study = {
+  title: 'told',
+  tables: [
+    {
+      columns: ['a', { title: 'b', spare: 2 }],
+      rows: [
+        ['text', 1],
+        [null, { value: 1, interval: [0, null], n: 3, text: '1' }],
+      ],
+      notes: ['below'],
+    },
+  ],
+  figures: [{ title: 'f', x: 'x', y: 'y', series: [{ x: [1], y: [2] }] }],
+  verdicts: [{ claim: 'c', verdict: 'not decided', figures: ['1 against 2'] }],
+};
 
 /** Why a text is not the answer: what zod says, or the fields that the schema lacks, which it leaves out; null: it is. */
 function wrongIn(name: AnswerName, text: string): object | null {

@@ -23,6 +23,15 @@ groups:
       "
       rates · 4 done
 
+      accuracy by learning rate
+      holds: The smallest rate is best.
+           lr     accuracy (%)
+      ────────────────────────
+      ●  0.01  85 [80, 90] n=2
+          0.1  60 [60, 60] n=1
+      In brackets: from the worst seed to the best.
+      1 figure, which \`memrl-tui report\` draws with --html: Accuracy over learning rate
+
       runs
       lr=0.01 acc=90 has the best value, accuracy 90 over 1 run; next is lr=0.01 acc=80 (80 over 1 run). No setting was run twice, so that it may
         be chance.
@@ -38,15 +47,6 @@ groups:
       all      1  1 done
 
       ●: the best of its column; ↑ ↓ which way is better.
-
-      accuracy by learning rate
-      holds: The smallest rate is best.
-           lr     accuracy (%)
-      ────────────────────────
-      ●  0.01  85 [80, 90] n=2
-          0.1  60 [60, 60] n=1
-      In brackets: from the worst seed to the best.
-      1 figure, which \`memrl-tui report\` draws with --html: Accuracy over learning rate
       "
     `);
     const { studies } = JSON.parse((await run('report', 'rates', '--json')).out) as { studies: unknown[] };

@@ -10,10 +10,7 @@ import { writeRunRecord } from '../../src/files/run-record-file.js';
 import type { RunValue } from '../../src/analysis/run-value.js';
 import { buildReport } from '../../src/report/build-report.js';
 import type { Spread } from '../../src/report/spread.js';
-import { numberFiles } from '../../src/report/numbers-csv.js';
-import { memoryFigures } from '../../src/report/page/memory-figures.js';
 import { reportLines } from '../../src/report/report-lines.js';
-import { reportReplacer } from '../../src/report/report.js';
 import { removeFolder } from '../remove-folder.js';
 
 const root = mkdtempSync(join(tmpdir(), 'report-'));
@@ -24,11 +21,8 @@ type Facts = {
   name: string;
   group: string;
   parameters: Record<string, string | number | null>;
-  /** Bits known at each evaluation, one every 100 steps. */
-  bits?: number[];
   /** A text is a line as it stands: JSON.stringify knows no NaN. */
   rows?: (object | string)[];
-  greedy?: [answer: number, probability: number];
   outcome?: Outcome | null;
   exit?: string;
 };
@@ -41,7 +35,7 @@ function sweepOf(text: string, runs: Facts[]): string {
   return sweep;
 }
 
-function writeRun(sweep: string, { name, group, parameters, bits, rows, greedy, outcome, exit }: Facts): void {
+function writeRun(sweep: string, { name, group, parameters, rows, outcome, exit }: Facts): void {
   const directory = join(sweep, name);
   const started = { number: 1, slot: 'cpu 0', startedAt: 0, endedAt: 1, outcome: outcome ?? null };
   writeRunRecord(directory, {
@@ -62,122 +56,12 @@ function writeRun(sweep: string, { name, group, parameters, bits, rows, greedy, 
     mkdirSync(join(directory, 'attempts', '1'), { recursive: true });
     writeFileSync(join(directory, 'attempts', '1', 'exit'), exit);
   }
-  if (rows !== undefined) writeRows(directory, rows);
-  if (bits === undefined) return;
-  writeRows(directory, evaluations(bits, greedy));
-  writeFileSync(join(directory, 'config.json'), JSON.stringify({ batch_size: 1, group_size: 4, ...parameters }));
-}
-
-function writeRows(directory: string, rows: (object | string)[]): void {
-  const lines = rows.map((row) => `${typeof row === 'string' ? row : JSON.stringify(row)}\n`);
-  writeFileSync(join(directory, 'metrics.jsonl'), lines.join(''));
-}
-
-function evaluations(bits: number[], greedy: Facts['greedy']): object[] {
-  return bits.map((each, index) => ({
-    step: index * 100,
-    'progress/episodes': index * 400,
-    'test/bits/answer_raw': each,
-    'test/greedy': greedy?.[0] ?? null,
-    'test/greedy_prob': greedy?.[1] ?? 0.1,
-  }));
+  const lines = (rows ?? []).map((row) => `${typeof row === 'string' ? row : JSON.stringify(row)}\n`);
+  if (rows !== undefined) writeFileSync(join(directory, 'metrics.jsonl'), lines.join(''));
 }
 
 const done: Outcome = { kind: 'done' };
-const single = { env_type: 'single_step', reward_type: 'binary' };
-const rise = (length: number, top: number) => [...Array.from({ length }, () => 0), top, top];
-
-const abcd = () =>
-  sweepOf('groups:\n  A:\n    title: Reward bins\n  B: {title: Secret size}\n  D: {}\n', [
-    ...[0, 1, 2].map((seed) => ({
-      name: `A_binary_s${seed}`,
-      group: 'A',
-      parameters: { ...single, N: 1024, seed, fixed_secret: 57 },
-      bits: rise(10 + seed, 10),
-      outcome: done,
-    })),
-    {
-      name: 'A_B4_s0',
-      group: 'A',
-      parameters: { ...single, reward_type: 'binned_log_distance', reward_bins: 4, N: 1024, seed: 0, fixed_secret: 57 },
-      bits: [0, 2, -8],
-      greedy: [58, 0.99],
-      outcome: done,
-    },
-    ...[16, 64, 256].flatMap((N) =>
-      [0, 1].map((seed) => ({
-        name: `B_N${N}_s${seed}`,
-        group: 'B',
-        parameters: { ...single, N, seed, fixed_secret: 3, n_batches: N * 100 },
-        bits: rise(Math.sqrt(N), Math.log2(N)),
-        outcome: done,
-      })),
-    ),
-    {
-      name: 'D_sft_s0',
-      group: 'D',
-      parameters: { N: 1024, fixed_secret: 57, seed: 0, num_epochs: 1, batch_size: 128 },
-      bits: [0, 9.9, 10],
-      outcome: null,
-    },
-  ]);
-
 describe('the report of a sweep', () => {
-  it('shows what every condition came to', async () => {
-    expect(reportLines(await buildReport(abcd()), { width: 140, ascii: false }).slice(1)).toMatchInlineSnapshot(`
-      [
-        "",
-        "A · Reward bins",
-        "condition     N  B  memorised  stuck  plateau  collapsed  censored  episodes           range  all seeds  bits/episode  ceiling",
-        "──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────",
-        "binary     1024           3/3      –        –          –         –     4,400  4,000 to 4,800      4,400       0.00227        1",
-        "binned     1024  4        0/1      1        –          –         –         –               –      > 800      < 0.0125       2*",
-        "",
-        "B · Secret size",
-        "condition    N  memorised  stuck  plateau  collapsed  censored  episodes  range  all seeds  bits/episode                95 %  ceiling",
-        "─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────",
-        "binary      16        2/2      –        –          –         –     1,600  1,600      1,600       0.00250  [0.00250, 0.00250]        1",
-        "binary      64        2/2      –        –          –         –     3,200  3,200      3,200       0.00187  [0.00187, 0.00187]        1",
-        "binary     256        2/2      –        –          –         –     6,400  6,400      6,400       0.00125  [0.00125, 0.00125]        1",
-        "binary: episodes ∝ N^0.50 (3 sizes, R² 1.000)",
-        "",
-        "D",
-        "condition     N  memorised  stuck  plateau  collapsed  censored  other      examples  range  all seeds  steps  bits/example  ceiling  ratio",
-        "───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────",
-        "SFT        1024        0/1      –        –          –         –  1 running         –      –          –      –             –       10      –",
-        "",
-        "memorised: from that evaluation on, every one knew at least 95 % of the secret's log2 N bits.",
-        "stuck: ended confident (P > 0.9) of a wrong answer.",
-        "episodes, examples: the median over the seeds that memorised; all seeds: those that did not count as infinite.",
-        "bits/…: log2 N over the median of all seeds; in brackets 95 %, by bootstrap over base models and the seeds on each.",
-        "ceiling: the most bits one episode can carry: log2 of the number of rewards that can be told apart.",
-        "* N=1024 B=4: 5 neighbouring integers earn the top reward, so 7.68 of 10 bits are all that the reward asks for.",
-        "Some numbers are coarse: there were up to 400 episodes between evaluations.",
-      ]
-    `);
-  });
-
-  it('fits narrow pages and plain terminals', async () => {
-    const report = await buildReport(abcd());
-    for (const width of [40, 60, 80, 120]) {
-      for (const line of reportLines(report, { width, ascii: true, tests: { against: null } })) {
-        expect(line.length).toBeLessThanOrEqual(width);
-        expect(line).toMatch(/^[\x20-\x7e]*$/);
-      }
-    }
-  });
-
-  it('has the same facts as JSON', async () => {
-    const json = JSON.parse(JSON.stringify(await buildReport(abcd()), reportReplacer)) as {
-      sections: { group: string; rows: { medianOfAll: unknown }[] }[];
-    };
-    expect(json.sections.map(({ group, rows }) => [group, rows.map(({ medianOfAll }) => medianOfAll)])).toEqual([
-      ['A', [4400, 'infinite']],
-      ['B', [1600, 3200, 6400]],
-      ['D', [null]],
-    ]);
-  });
-
   it.each<{ what: string; outcome?: Outcome | null; exit?: string; state: string }>([
     { what: 'not started', state: 'queued' },
     { what: 'started, and its end not recorded', outcome: null, state: 'running' },
@@ -277,113 +161,32 @@ describe('the report of a sweep', () => {
 
   it('reads on where a file is torn or missing', async () => {
     const sweep = sweepOf('groups: [this is, no: map\n', [
-      { name: 'a', group: 'g', parameters: { ...single, N: 16, fixed_secret: 3 }, outcome: done },
+      { name: 'a', group: 'g', parameters: { lr: 1 }, rows: ['{"step": 0, "loss": 3}', '{"st'], outcome: done },
     ]);
     mkdirSync(join(sweep, 'foreign'));
     writeFileSync(join(sweep, 'a', 'config.json'), '{"N": 1');
-    writeFileSync(join(sweep, 'a', 'metrics.jsonl'), '{"step": 0, "test/bits/answer_raw": 0}\n{"st');
-    const [section] = (await buildReport(sweep)).sections;
-    expect(section).toMatchObject({ kind: 'memory', rows: [{ seeds: 1, counts: { censored: 1 } }] });
+    expect((await buildReport(sweep)).sections).toMatchObject([{ keys: ['loss'], rows: [{ states: { done: 1 } }] }]);
+  });
+
+  it('fits narrow pages and plain terminals', async () => {
+    const rows = (seed: number) => [{ step: 1, 'eval/accuracy': seed / 7, 'train/loss': 1 / (seed + 1), note: 1 }];
+    const runs = [0.1, 0.2].flatMap((rate) =>
+      [0, 1, 2].map((seed) => ({
+        ...{ name: `r${rate}_s${seed}`, group: 'main', parameters: { rate, seed }, rows: rows(seed), outcome: done },
+      })),
+    );
+    const report = await buildReport(sweepOf('groups:\n  main: {title: Déjà vu — of rates}\n', runs));
+    for (const width of [40, 60, 80, 120]) {
+      for (const line of reportLines(report, { width, ascii: true, tests: { against: null } })) {
+        expect(line.length).toBeLessThanOrEqual(width);
+        expect(line).toMatch(/^[\x20-\x7e]*$/);
+      }
+    }
   });
 
   it('says what is wrong when there is nothing to report', async () => {
     await expect(buildReport(join(root, 'absent'))).rejects.toThrow(UserError);
     await expect(buildReport(sweepOf('', []))).rejects.toThrow('holds no runs');
-  });
-});
-
-describe('a memory sweep that is compared with other learners', () => {
-  const observedAt = (name: string, N: number, seed: number, determined: number | null): Facts => {
-    const last = rise(10 * (seed + 1), Math.log2(N));
-    const rows = evaluations(last, undefined).map((row, index) => ({
-      ...row,
-      'observer/bits_known': index === 0 ? 0 : 1,
-      ...(determined !== null && index > 0 && { 'observer/determined_after': determined }),
-    }));
-    const parameters = { ...single, N, seed, fixed_secret: 3 };
-    return { name: `${name}_N${N}_s${seed}`, group: 'B', parameters, rows, outcome: done };
-  };
-  const row = (N: number, ideal: number, table: number | null) => ({
-    ...{ condition: { kind: 'binary' }, N, secretBits: Math.log2(N), ceilingBits: 1, mutualBits: 0.5 / N },
-    ideal: { seeds: 30, reached: 30, median: ideal, interval: [1, 9], mean: ideal },
-    tabular: { seeds: 30, reached: table === null ? 3 : 30, median: table, interval: null, mean: null },
-  });
-  const reference = (rows: object[], tabular: object = {}) =>
-    JSON.stringify({
-      version: 1,
-      tabular: { optimizer: 'sgd', learning_rate: 1, group_size: 4, budget: 80_000, ...tabular },
-      rows,
-    });
-  const compared = () => {
-    const runs = [16, 64].flatMap((N) => [0, 1, 2].map((seed) => observedAt('B', N, seed, N / 2 + seed)));
-    const sweep = sweepOf('', [...runs, { name: 'ideal', group: 'references', parameters: {}, outcome: done }]);
-    writeFileSync(join(sweep, 'ideal', 'reference.json'), reference([row(16, 8, 44), row(64, 32, 176)]));
-    return sweep;
-  };
-
-  it('shows what was told, what it took, and what others need, side by side', async () => {
-    const lines = reportLines(await buildReport(compared()), { width: 190, ascii: false });
-    expect(lines.slice(3, 8)).toMatchInlineSnapshot(`
-      [
-        "condition   N  memorised  stuck  plateau  collapsed  censored  episodes            range  all seeds  bits/episode                 95 %  ceiling  told  took/told  table  ideal  I(R;S|G)",
-        "────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────",
-        "binary     16        3/3      –        –          –         –     8,000  4,000 to 12,000      8,000      0.000500  [0.000333, 0.00100]        1     9       ×889     44      8    0.0313",
-        "binary     64        3/3      –        –          –         –     8,000  4,000 to 12,000      8,000      0.000750  [0.000500, 0.00150]        1    33       ×242    176     32   0.00781",
-        "binary: episodes ∝ N^0.00 [-0.79, 0.79] (2 sizes); a table N^1.00, the ideal learner N^1.00",
-      ]
-    `);
-    expect(lines.join(' ')).toContain('told: episodes after which their rewards left only one secret');
-    expect(lines.join(' ')).toContain('(sgd 1, groups of 4)');
-    expect(lines.join(' ')).toContain('95 %, by bootstrap over the seeds within each N');
-  });
-
-  it('keeps within the page with all of it', async () => {
-    const report = await buildReport(compared());
-    for (const width of [40, 80, 120]) {
-      for (const line of reportLines(report, { width, ascii: true })) expect(line.length).toBeLessThanOrEqual(width);
-    }
-  });
-
-  it('takes what lies beside the runs before what is in them, and passes over what is no such file', async () => {
-    const sweep = compared();
-    writeFileSync(join(sweep, 'reference.json'), reference([row(16, 9, null)], { optimizer: 'adam' }));
-    writeFileSync(join(sweep, 'B_N16_s0', 'reference.json'), '{"version": 1, "rows": [');
-    writeFileSync(join(sweep, 'B_N16_s1', 'reference.json'), '{"version": 7}');
-    const { sections, tables } = await buildReport(sweep);
-    expect(sections[0]).toMatchObject({
-      rows: [{ compared: { ideal: 9, table: Infinity } }, { compared: { ideal: 32, table: 176 } }],
-      scalings: [{ idealSlope: expect.closeTo(Math.log(32 / 9) / Math.log(4)) as number, tableSlope: null }],
-    });
-    expect(tables).toEqual(['adam 1, groups of 4', 'sgd 1, groups of 4']);
-  });
-
-  it('has the same numbers as CSV', async () => {
-    const files = numberFiles(await buildReport(compared()));
-    expect(files.map(({ name }) => name)).toEqual(['b-memory.csv', 'b-exponents.csv']);
-    const cells = files.map(({ text }) =>
-      text
-        .trimEnd()
-        .split('\n')
-        .map((line) => line.split(',')),
-    );
-    const column = (file: number, title: string) =>
-      cells[file]!.slice(1).map((line) => line[cells[file]![0]!.indexOf(title)]);
-    expect(column(0, 'told_median')).toEqual(['9', '33']);
-    expect(column(0, 'table_median')).toEqual(['44', '176']);
-    expect(column(0, 'episodes_all_median')).toEqual(['8000', '8000']);
-    expect(column(1, 'table_exponent')).toEqual(['1']);
-    expect(column(1, 'exponent_low95')[0]).toMatch(/^-\d/);
-  });
-
-  it('draws what was told and what it took', async () => {
-    const [section] = (await buildReport(compared())).sections;
-    const figure = memoryFigures(section!).find(({ title }) => title === 'Told against took')!;
-    expect(figure.note).toContain('Open: the rewards of the same episodes left only one secret.');
-    expect(figure.svg).toContain('binary N=64');
-    expect(memoryFigures(section!)[0]!.note).toContain('Dotted: a table of independent logits');
-    expect(memoryFigures((await buildReport(abcd())).sections[0]!).map(({ title }) => title)).not.toContain(
-      figure.title,
-    );
   });
 });
 
@@ -411,7 +214,7 @@ describe('the order of a report', () => {
       rows: [{ step: 1, loss: lr }],
     }));
     const { sections } = await buildReport(sweepOf('', runs));
-    const rows = sections.flatMap((section) => (section.kind === 'metrics' ? section.rows : []));
+    const rows = sections.flatMap((section) => section.rows);
     expect(rows.map(({ varies }) => varies['lr'])).toEqual([1e-7, 0.1, 0.25, 0.3, 9, 10]);
   });
 });

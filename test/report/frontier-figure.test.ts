@@ -23,7 +23,6 @@ const curve = (run: number, setting: string, at: (step: number) => number) => ({
 function groupOf(figures: PageGroup['figures']): PageGroup {
   return {
     name: 'main',
-    kind: 'metrics',
     xKey: 'step',
     settings: ['weak', 'strong'],
     colours: curveColours(['weak', 'strong'], [], []),

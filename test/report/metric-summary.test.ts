@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ReportedRun } from '../../src/analysis/analysed-run.js';
 import { deviation, median } from '../../src/analysis/statistics.js';
-import { cellsOf, summariseMetrics } from '../../src/report/metric-summary.js';
+import { cellsOf } from '../../src/analysis/cells.js';
+import { summariseMetrics } from '../../src/report/metric-summary.js';
 
 const run = (
   name: string,

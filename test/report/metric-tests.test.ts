@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { metricTestTables, tooManyText } from '../../src/report/metric-tests.js';
-import { cellsOf, summariseMetrics } from '../../src/report/metric-summary.js';
+import { cellsOf } from '../../src/analysis/cells.js';
+import { summariseMetrics } from '../../src/report/metric-summary.js';
 import type { ReportedRun } from '../../src/analysis/analysed-run.js';
 import { tableLines } from '../../src/text/table.js';
 

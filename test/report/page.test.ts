@@ -233,27 +233,6 @@ describe('the page of a sweep', () => {
     expect(page).toContain('All runs');
     expect(page).not.toContain('<figure>');
   });
-
-  it('shows what the memory task is run for: episodes against N, bits against what a reward can carry', async () => {
-    const runs = [16, 64, 256].flatMap((N) =>
-      [0, 1].map((seed): Facts => {
-        const rows = Array.from({ length: 11 }, (_, index) => ({
-          ...{ step: index * 100, 'progress/episodes': index * 400 * (N / 16) },
-          'test/bits/answer_raw': (Math.log2(N) * index) / 10,
-        }));
-        return {
-          name: `N${N}_s${seed}`,
-          parameters: { N, reward_type: 'binary', seed, batch_size: 1, group_size: 4 },
-          rows,
-        };
-      }),
-    );
-    const data = await readPageData(sweepOf(runs), { objective: null });
-    const names = pageFigures(data).map(({ name }) => name);
-    expect(new Set(names).size).toBe(names.length);
-    expect(names.slice(0, 2)).toEqual(['main-episodes-until-memorised', 'main-bits-per-episode']);
-    expect(pageFigures(data).every(({ svg }) => svg.includes('xmlns="http://www.w3.org/2000/svg"'))).toBe(true);
-  });
 });
 
 const browser = ['chromium', 'chromium-browser', 'google-chrome'].find((name) => {

@@ -88,8 +88,6 @@ describe('the second report of a sweep', () => {
     '{"step": 1998, "loss": Infinity, "acc": NaN}',
     '{"step": 1999, "acc": null}',
   ];
-  const memory = { N: 16, reward_type: 'binary', env_type: 'single_step' };
-  const evaluated = long.map((_, step) => `{"step": ${step}, "episodes": ${step}, "test/bits_known": ${step / 500}}`);
 
   it.each<{ of: string; runs: Record<string, Facts>; text?: string; value?: RunValue }>([
     { of: 'last values', runs: two },
@@ -106,10 +104,6 @@ describe('the second report of a sweep', () => {
         },
       },
       text: 'metric: {name: loss}\n',
-    },
-    {
-      of: 'the memory task',
-      runs: { a: { rows: evaluated, parameters: memory }, b: { rows: evaluated, parameters: memory } },
     },
   ])('reads nothing again and says the same: $of', async ({ runs, text, value }) => {
     const sweep = sweepOf(runs, text);

@@ -55,9 +55,14 @@ async function linesOf(sweep: string, width = 120): Promise<string[]> {
 }
 
 describe('what a program has to say of a sweep', () => {
-  it('stands below the tables of the report', async () => {
+  it('stands above the tables of the report, and that of a run below them', async () => {
+    const both = await linesOf(sweepWith({ 'study.json': study, 'a/study.json': { ...study, title: 'of a run' } }));
+    const order = ['held-out questions', 'main', 'a · of a run'].map((line) => both.indexOf(line));
+    expect(order).toEqual(order.toSorted((a, b) => a - b));
+    expect(order[0]).toBeGreaterThan(0);
     const lines = await linesOf(sweepWith({ 'study.json': study }));
-    expect(`\n${lines.slice(lines.indexOf('held-out questions')).join('\n')}\n`).toMatchInlineSnapshot(`
+    expect(`\n${lines.slice(lines.indexOf('held-out questions'), lines.indexOf('main') - 1).join('\n')}\n`)
+      .toMatchInlineSnapshot(`
       "
       held-out questions
       in part: A lower rate is better. (3.2 against 3.2)

@@ -2,7 +2,6 @@ import { groupBy } from '../../base/group-by.js';
 import { drawClustered, type Interval, resampled95 } from '../bootstrap.js';
 import { centreOf } from '../seed-statistics.js';
 import { mean } from '../statistics.js';
-import { LEAST_PAIRS } from './memory-intervals.js';
 import { signedRankTest } from './signed-ranks.js';
 
 /** The seeds and the base model of a run, by which runs are paired. */
@@ -15,6 +14,20 @@ export type Origin = {
 
 /** The value of a metric that stands for a run. */
 export type Result = Origin & { readonly value: number };
+
+/** With fewer pairs no signed-rank test falls below .05. */
+export const LEAST_PAIRS = 6;
+
+/** What some runs have measured, by name. */
+export type Measured = readonly (Origin & { readonly values: Readonly<Record<string, number | null>> })[];
+
+/** The results of the runs with a finite value of a metric. */
+export function resultsOf(measured: Measured, key: string): Result[] {
+  return measured.flatMap(({ values, ...origin }) => {
+    const value = values[key];
+    return value != null && Number.isFinite(value) ? [{ ...origin, value }] : [];
+  });
+}
 
 /**
  * A mean over runs. `interval`: 95 %, by Student’s t where they share one base model, as the bootstrap of a few is too narrow (of five it

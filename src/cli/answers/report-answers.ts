@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { ailments } from '../../base/run-words.js';
 import { verdictWords } from '../../contract/study.js';
-import { verdicts } from '../../report/claims/claim.js';
 import { Annotation, count, Counts, Failure, Goal, growingWords, Interval, unbounded } from './facts.js';
 
 const title = z.string().nullable().describe('null: none was given');
@@ -12,7 +11,12 @@ const Axis = z.object({ title: z.string(), unit, log: z.boolean() });
 
 const Table = z.object({
   title,
-  columns: z.array(z.object({ title: z.string(), unit, align: z.enum(['left', 'right']).nullable() })),
+  columns: z.array(
+    z.object({
+      ...{ title: z.string(), unit, align: z.enum(['left', 'right']).nullable() },
+      spare: count.nullable().describe('without room the highest is dropped first; 0: never; null: the last one'),
+    }),
+  ),
   rows: z
     .array(
       z.object({
@@ -25,6 +29,7 @@ const Table = z.object({
                 value: numberOrNull,
                 interval: z.tuple([end, end]).nullable().describe('lower and upper end'),
                 n: z.number().nullable(),
+                text: z.string().nullable().describe('how it is written; null: as the reader likes'),
               }),
             ]),
           )
@@ -33,6 +38,7 @@ const Table = z.object({
       }),
     )
     .describe('at most 1,000'),
+  notes: z.array(z.string()).describe('lines right below it'),
 });
 
 const Curve = z.object({
@@ -113,106 +119,21 @@ const MetricRow = z.object({
     .describe('each run'),
 });
 
-const MemoryRow = z.object({
-  group: z.string(),
-  condition: z.string(),
-  kind: growingWords(['sft', 'binary', 'binned', 'log-distance', 'dense']),
-  N: count.describe('number of possible secrets'),
-  bins: count.nullable().describe('null: the reward has none'),
-  extra: Varies.describe('other parameters that distinguish it from its neighbours'),
-  seeds: count.describe('number of runs'),
-  counts: z.record(z.string(), count).describe('number of runs by verdict'),
-  secretBits: z.number().describe('bits'),
-  reachableBits: z.number().describe('bits; fewer where several integers earn the top reward'),
-  topRewardTies: count,
-  episodes: z
-    .object({ median: z.number(), least: z.number(), most: z.number() })
-    .nullable()
-    .describe('episodes (examples) of the seeds that memorised; null: none has'),
-  medianOfAll: unbounded.nullable().describe('the same over all seeds that ended; null: none has'),
-  distinct: z.number().nullable().describe('different examples, median; null: none counted them'),
-  steps: z.number().nullable().describe('training steps of the seeds that memorised, median; null: none has'),
-  budget: z.number().nullable().describe('episodes after which the first seed was given up; null: none was'),
-  resolution: z.number().nullable().describe('episodes between evaluations at the moment of memorising; null: unknown'),
-  bitsPerEpisode: z
-    .object({ kind: z.enum(['measured', 'below']), bits: z.number() })
-    .nullable()
-    .describe('below: most seeds did not memorise, so it is less than that; null: unknown'),
-  ceiling: z
-    .object({ kind: z.enum(['nominal', 'reference']), bits: z.number() })
-    .describe('most bits an episode can carry'),
-  judged: z
-    .array(
-      z.object({
-        pair: z.string().describe('runs of one seed and secret'),
-        base: z.string().describe('the model that it started from'),
-        took: unbounded.describe('episodes until it memorised; infinite: it did not'),
-        watched: z.number().describe('episodes until then, or until its budget was used'),
-        updates: z
-          .number()
-          .nullable()
-          .describe('steps of the optimizer until then; null: it did not, or did not count'),
-        told: z.number().nullable().describe('episodes after which one secret was left; null: unknown'),
-        timesLost: count.describe('how often it no longer knew the secret'),
-      }),
-    )
-    .describe('seeds that have a verdict'),
-  told: z
-    .object({
-      runs: count,
-      median: unbounded.describe('episodes until the secret was determined'),
-      wasted: unbounded.nullable().describe('episodes until memorised over those; null: it never was determined'),
-    })
-    .nullable()
-    .describe('beside an ideal observer; null: there was none'),
-  compared: z
-    .object({
-      ideal: unbounded.describe('episodes'),
-      table: unbounded.nullable().describe('episodes; null: a table of logits does not learn from these rewards'),
-      mutualBits: z.number(),
-    })
-    .nullable()
-    .describe(
-      'episodes of learners without a network, from a file of `memrl ideal`; null: no such file has this setting',
-    ),
-});
-
-const Scaling = z.object({
-  group: z.string(),
-  condition: z.string(),
-  bins: count.nullable().describe('null: the reward has none'),
-  extra: Varies,
-  law: z
-    .object({ slope: z.number(), factor: z.number(), r2: z.number(), points: count })
-    .describe('episodes = factor · N^slope'),
-  slope95: interval.describe('95 % interval; null: a size has fewer than three seeds'),
-  idealSlope: z.number().nullable().describe('null: a size has no reference'),
-  tableSlope: z.number().nullable().describe('null: a size has no reference'),
-  leftOut: z.array(z.number()).describe('sizes that half of the seeds did not memorise'),
-});
-
 const Settings = z
   .array(z.tuple([z.string(), z.array(z.unknown())]))
   .describe('each parameter with its different values; null among them: some runs do not have it');
 
-const section = {
+const Section = z.object({
   group: z.string(),
   title: z.string().nullable().describe('null: the sweep file gives none'),
   settings: Settings,
   declared: Settings,
-};
-
-const Section = z.discriminatedUnion('kind', [
-  z.object({ ...section, kind: z.literal('memory'), rows: z.array(MemoryRow), scalings: z.array(Scaling) }),
-  z.object({
-    ...section,
-    kind: z.literal('metrics'),
-    keys: z.array(z.string()).describe('metrics, in their order'),
-    goals: z.record(z.string(), Goal.optional()).describe('where it is known'),
-    rows: z.array(MetricRow),
-    answer: z.array(z.string()).describe('which setting is best, in sentences'),
-  }),
-]);
+  kind: z.literal('metrics'),
+  keys: z.array(z.string()).describe('metrics, in their order'),
+  goals: z.record(z.string(), Goal.optional()).describe('where it is known'),
+  rows: z.array(MetricRow),
+  answer: z.array(z.string()).describe('which setting is best, in sentences'),
+});
 
 export const Report = z.object({
   sweep: z.string(),
@@ -235,7 +156,6 @@ export const Report = z.object({
     .optional()
     .describe('hours of GPUs under its runs, and those in which they computed nothing; absent: unknown'),
   failures: z.array(Failure),
-  tables: z.array(z.string()).describe('how the tables of logits were trained, in words'),
   studies: z
     .array(Study)
     .describe('what programs have to say beyond metrics (`study.json`): those of the sweep, then those of its runs'),
@@ -274,23 +194,3 @@ export const WouldStop = z.object({
   bestKept: z.boolean().describe('whether in every group the best run would have continued'),
   lostBest: z.array(z.string()).describe('best runs of their groups that would have ended'),
 });
-
-export const Claims = z.array(
-  z.object({
-    claim: z.string(),
-    document: z.string(),
-    section: z.string(),
-    verdict: z.enum(verdicts),
-    figures: z.array(
-      z.object({
-        figure: z.string(),
-        unit: z.string(),
-        value: unbounded.nullable().describe('null: not measured'),
-        interval: z.tuple([unbounded, unbounded]).nullable().describe('95 % interval; null: there is none'),
-        n: count.nullable().describe('number of runs; null: unknown'),
-        expected: z.string(),
-        verdict: z.string(),
-      }),
-    ),
-  }),
-);

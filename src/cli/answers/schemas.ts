@@ -8,7 +8,7 @@ import { Act, Annotate, Clean, Event, Ls, Restart, Wait } from './run-answers.js
 import type { AnswerName } from './answer-table.js';
 import { Doctor, DoctorMetrics, Drain, Du, ErrorAnswer, Slots } from './machine-answers.js';
 import { Best, Plan, Status } from './sweep-answers.js';
-import { Claims, Report, WouldStop } from './report-answers.js';
+import { Report, WouldStop } from './report-answers.js';
 
 export const schemas = {
   ls: Ls,
@@ -19,7 +19,6 @@ export const schemas = {
   events: Event,
   report: Report,
   'report-would-stop': WouldStop,
-  'report-claims': Claims,
   plan: Plan,
   act: Act,
   annotate: Annotate,

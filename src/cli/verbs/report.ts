@@ -1,6 +1,5 @@
 import { UserError } from '../../base/user-error.js';
 import { buildReport } from '../../report/build-report.js';
-import { claimLines, claimRecords, judgedByRuns } from '../../report/claims/claim-lines.js';
 import { parseObjective, parseRule, wouldStop, wouldStopLines } from '../../report/early-stop-replay.js';
 import { reportReplacer } from '../../report/report.js';
 import type { Spread } from '../../report/spread.js';
@@ -23,7 +22,6 @@ type ReportOptions = CommonOptions & {
   png?: boolean;
   tests?: boolean;
   against?: string;
-  claims?: boolean;
 };
 
 /** `memrl-tui report SWEEP`: the results of a sweep, finished or not. `--would-stop`: which runs a rule would have ended. */
@@ -33,7 +31,6 @@ export async function report([name]: readonly string[], options: ReportOptions):
   if (viewed.paths.length > 0) return reportFound(viewed.paths[0]!, options);
   const directory = sweepDirectory(runsDirectory(options.runs), sweep);
   if (options.wouldStop !== undefined) return replay(sweep, { ...options, rule: options.wouldStop, directory });
-  if (options.claims === true) return printClaims(sweep, { ...options, directory });
   refuseAlone(options);
   const objective = options.metric === undefined ? undefined : parseObjective(options.metric);
   const value = runValueOf(options.value, sweep, { ...options, objective });
@@ -49,8 +46,8 @@ export async function report([name]: readonly string[], options: ReportOptions):
 
 /** The report of the runs in a folder of any program. */
 async function reportFound(path: ViewedPath, options: ReportOptions): Promise<number> {
-  const alone = options.wouldStop !== undefined ? '--would-stop' : options.claims === true ? '--claims' : null;
-  if (alone !== null) throw new UserError(`${alone} is for sweeps that were launched.`, 'Leave it out for a folder.');
+  if (options.wouldStop !== undefined)
+    throw new UserError('--would-stop is for sweeps that were launched.', 'Leave it out for a folder.');
   refuseAlone(options);
   const objective = options.metric === undefined ? undefined : parseObjective(options.metric);
   const value = runValueOf(options.value, path.path, { ...options, objective });
@@ -61,18 +58,6 @@ async function reportFound(path: ViewedPath, options: ReportOptions): Promise<nu
   } else if (options.json === true) {
     printAnswer('report', await buildReport(path.path, { found: sweep.found, value }), reportReplacer);
   } else await printReport(path.label, { ...options, ...sweep, value });
-  return 0;
-}
-
-/** The claims that the sweep tries, judged by its runs. */
-async function printClaims(
-  sweep: string,
-  { directory, runs, json, ascii }: ReportOptions & { directory: string },
-): Promise<number> {
-  const known = await supervisedRuns(runsDirectory(runs), sweep);
-  const found = judgedByRuns(await buildReport(directory, { known }));
-  if (json === true) printAnswer('report-claims', claimRecords(found), reportReplacer);
-  else print(claimLines(found, { width: outputWidth(Infinity), ascii: ascii ?? false }));
   return 0;
 }
 

@@ -1,5 +1,5 @@
 /** Settings of `memrl train`. */
-import { bitLength } from '../../analysis/memory-rules.js';
+import { bitLength } from '../environments/memory/rules.js';
 import { UserError } from '../../base/user-error.js';
 import { advantageEstimators, scales } from '../advantages/advantages.js';
 import type { Arguments } from '../config/arguments.js';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { MEMORISED_SHARE } from '../../analysis/verdict.js';
+import { MEMORISED_SHARE } from '../study/memory/verdict.js';
 import type { Row } from '../run/metrics-file.js';
 
 /**

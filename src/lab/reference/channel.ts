@@ -1,5 +1,5 @@
-import { bitLength, signalBits } from '../../analysis/memory-rules.js';
-import type { Condition } from '../../analysis/memory-task.js';
+import { bitLength, signalBits } from '../environments/memory/rules.js';
+import type { Condition } from '../environments/memory/task.js';
 import { scoreGuess, type RewardRule } from '../environments/memory/rewards.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { Condition } from '../../analysis/memory-task.js';
+import type { Condition } from '../environments/memory/task.js';
 import { conditionOfRule, rewardRule, type RewardType } from '../environments/memory/rewards.js';
 import type { ValueType } from '../config/value-type.js';
 import { advantageEstimators, type AdvantageEstimator } from '../advantages/advantages.js';

@@ -1,9 +1,9 @@
 import { dirname, resolve } from 'node:path';
-import { ceilingOf } from '../../analysis/ceiling.js';
-import { signalBits } from '../../analysis/memory-rules.js';
-import { conditionName } from '../../analysis/memory-task.js';
+import { ceilingOf } from '../environments/memory/ceiling.js';
+import { signalBits } from '../environments/memory/rules.js';
+import { conditionName } from '../environments/memory/task.js';
 import { UserError } from '../../base/user-error.js';
-import type { ReferenceEpisodes, ReferenceFile, ReferenceRow } from '../../contract/reference-file.js';
+import type { ReferenceEpisodes, ReferenceFile, ReferenceRow } from './reference-file.js';
 import { countText, NOTHING, shortNumber } from '../../text/numbers.js';
 import { columnsOf, tableLines } from '../../text/table.js';
 import type { Config } from '../config/key.js';

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { signalBits } from '../../analysis/memory-rules.js';
-import { conditionName } from '../../analysis/memory-task.js';
-import { type Evaluation, judge } from '../../analysis/verdict.js';
+import { signalBits } from '../environments/memory/rules.js';
+import { conditionName } from '../environments/memory/task.js';
+import { type Evaluation, judge } from '../study/memory/verdict.js';
 import { UserError } from '../../base/user-error.js';
 import { runFiles } from '../../contract/files.js';
 import { parseJsonLine } from '../../contract/json-line.js';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { signalBits } from '../../analysis/memory-rules.js';
+import { signalBits } from '../environments/memory/rules.js';
 import { UserError } from '../../base/user-error.js';
 import { rewardsByDistance } from './channel.js';
 import type { LabCondition } from './conditions.js';

@@ -1,5 +1,5 @@
 import { mean, median } from '../../analysis/statistics.js';
-import type { ReferenceEpisodes } from '../../contract/reference-file.js';
+import type { ReferenceEpisodes } from './reference-file.js';
 
 /**
  * Summary over the seeds of one setting.

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { bitLength } from '../../analysis/memory-rules.js';
+import { bitLength } from '../environments/memory/rules.js';
 
 /** A guess and its reward, as an observer without the model or the secret sees them. */
 export type SeenEpisode =

@@ -1,5 +1,5 @@
-import { bitLength, signalBits } from '../../analysis/memory-rules.js';
-import { MEMORISED_SHARE } from '../../analysis/verdict.js';
+import { bitLength, signalBits } from '../environments/memory/rules.js';
+import { MEMORISED_SHARE } from '../study/memory/verdict.js';
 import { advantages, type AdvantageEstimator } from '../advantages/advantages.js';
 import { secretBits } from '../environments/memory/secret.js';
 import type { Rng } from '../rng.js';

@@ -11,6 +11,7 @@ type Begun = { readonly path: string; readonly config: Config<Keys>; readonly bu
 export class RunBeginner {
   readonly #process: OwnProcess;
   readonly #context: ProcessContext;
+  #unlock: () => void = () => undefined;
   #undo: () => void = () => undefined;
 
   constructor(process: OwnProcess, context: ProcessContext) {
@@ -25,17 +26,21 @@ export class RunBeginner {
    */
   begin({ path, config, budget }: Begun): RunDirectory {
     const restore = rememberDirectory(path);
-    let unlock = (): void => undefined;
     this.#undo = () => {
-      unlock();
+      this.end();
       restore();
     };
     const directory = openRunDirectory(path);
-    unlock = lockRun(path, this.#context.processes);
-    this.#process.on('exit', unlock);
+    this.#unlock = lockRun(path, this.#context.processes);
+    this.#process.on('exit', this.#unlock);
     keepConfig(directory, { ...config, log_path: path }, budget);
     this.#context.log(`log: ${path}`);
     return directory;
+  }
+
+  /** Releases the run's directory, before the process ends. */
+  end(): void {
+    this.#unlock();
   }
 
   /** Removes the files that `begin` has made. */

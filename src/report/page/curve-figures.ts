@@ -24,8 +24,8 @@ export type Figure = {
 
 /** The curves of a metric: a thin line for each run, and for settings with several seeds the mean with its 95 % interval. */
 export function curveFigure(group: PageGroup, metric: string, curves: readonly PageCurve[]): Figure {
-  const { xKey, settings, kind, colours } = group;
-  const isLog = kind === 'memory' || wantsLogX(curves);
+  const { xKey, settings, colours } = group;
+  const isLog = wantsLogX(curves);
   const seen = curves.map((curve) => pointsOf(curve, isLog));
   // The interval of three seeds may be many times as wide as the measured range.
   const axis = valueAxis(

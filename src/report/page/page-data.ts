@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import type { ReportedRun, ReportedState } from '../../analysis/analysed-run.js';
-import { conditionName, memoryTask } from '../../analysis/memory-task.js';
 import type { Finding } from '../../analysis/health/finding.js';
-import { goalOf, shownMetrics } from '../../analysis/metric-order.js';
+import { goalOf } from '../../analysis/metric-order.js';
 import { type Importance, importanceSteps } from '../../analysis/parameters/parameter-importance.js';
 import { seededRandom } from '../../analysis/parameters/seeded-random.js';
 import type { RunValue } from '../../analysis/run-value.js';
@@ -18,8 +17,7 @@ import { openMetrics, type RunMetrics } from '../../metrics/run-metrics.js';
 import type { Objective } from '../../spec/planned-run.js';
 import { shellQuote } from '../../text/shell-words.js';
 import { buildReport } from '../build-report.js';
-import { cellsOf } from '../metric-summary.js';
-import { settingText } from '../metric-columns.js';
+import { cellsOf, settingText } from '../../analysis/cells.js';
 import { readRuns, statesOf } from '../../runs/read-runs.js';
 import { keptFor } from '../run-values.js';
 import type { Report, Section } from '../report.js';
@@ -65,9 +63,8 @@ export type PageCurve = {
 /** The curves of a group, a figure for each metric that is worth one. */
 export type PageGroup = {
   readonly name: string;
-  readonly kind: Section['kind'];
   readonly xKey: string;
-  /** Settings in the order of the runs, or of the rows of their table. */
+  /** Settings in the order of the runs. */
   readonly settings: readonly string[];
   readonly colours: CurveColours;
   readonly figures: readonly { readonly metric: string; readonly curves: readonly PageCurve[] }[];
@@ -125,7 +122,7 @@ export async function readPageData(
   const directory = resolve(sweepDirectory);
   const known = found ?? readRuns(directory, statesOf(supervised));
   const reading = new Reading(known, readOutline(directory), { objective, value });
-  const seen: Seen = (run, kind, metrics) => reading.take(run, kind, metrics);
+  const seen: Seen = (run, metrics) => reading.take(run, metrics);
   const report = await buildReport(directory, { known: supervised, found, value, seen });
   const read = report.sections.map((section) => readGroup(section, reading));
   const records = known.map((run) => readRunRecord(run.directory));
@@ -156,7 +153,7 @@ function namesByImportance(importance: Importance | null): string[] {
   return importance?.kind === 'measured' && !importance.isNoise ? importance.parameters.map(({ name }) => name) : [];
 }
 
-type Seen = (run: ReportedRun, kind: Section['kind'], metrics: RunMetrics) => void;
+type Seen = (run: ReportedRun, metrics: RunMetrics) => void;
 
 /** The data that have been read from the runs of a sweep. */
 class Reading {
@@ -184,11 +181,11 @@ class Reading {
     return this.#groups.get(group) ?? [];
   }
 
-  take(run: ReportedRun, kind: Section['kind'], metrics: RunMetrics, shown: readonly string[] = []): RunCurves {
+  take(run: ReportedRun, metrics: RunMetrics, shown: readonly string[] = []): RunCurves {
     const choice = metricsToShow(this.outline, run.group);
     const points = Math.floor(POINTS / Math.max(1, this.runsOf(run.group).length));
     const taken = curvesOf(metrics, {
-      ...{ kind, choice, value: this.#value },
+      ...{ choice, value: this.#value },
       points: Math.max(LEAST_POINTS, Math.min(MOST_POINTS, points)),
       besides: [
         ...choice.show,
@@ -202,10 +199,10 @@ class Reading {
   }
 
   /** The curves of a run; one that appeared meanwhile, or of which other metrics are shown than expected, is read here. */
-  of(run: ReportedRun, kind: Section['kind'], shown: readonly string[]): RunCurves {
+  of(run: ReportedRun, shown: readonly string[]): RunCurves {
     const taken = this.#taken.get(run.directory);
     if (taken !== undefined && hasAll(taken, shown)) return taken;
-    return this.take(run, kind, openMetrics(run.directory, keptFor(this.#value)).readNow(), shown);
+    return this.take(run, openMetrics(run.directory, keptFor(this.#value)).readNow(), shown);
   }
 }
 
@@ -215,7 +212,6 @@ type ReadGroup = {
   group: Omit<PageGroup, 'colours'>;
   ranking: Ranking | null;
   places: Map<number, Place>;
-  /** Runs without those of the memory task, which has other figures. */
   overviewRuns: OverviewRun[];
 };
 
@@ -239,47 +235,26 @@ function readGroup(section: Section, reading: Reading): ReadGroup {
       if (line === undefined || line.x.length === 0) continue;
       addTo(keys.includes(metric) ? figures : resources, metric, { ...curve, ...line });
     }
-    if (section.kind === 'metrics') {
-      const { directory, group } = run;
-      overviewRuns.push({ directory, group, setting: place.setting, isOver: curve.isOver, written });
-    }
+    const { directory, group } = run;
+    overviewRuns.push({ directory, group, setting: place.setting, isOver: curve.isOver, written });
     places.set(place.run, { setting: place.setting, ...resultOf(values, ranking) });
   }
   const group = {
-    ...{ name: section.group, kind: section.kind, xKey: choice.x, settings: settingsInOrder(settings, section) },
+    ...{ name: section.group, xKey: choice.x, settings: [...new Set(settings.values())] },
     figures: [...figures, ...resources].map(([metric, curves]) => ({ metric, curves })),
     entropy: readEntropyData(overviewRuns),
   };
   return { group, ranking, places, overviewRuns };
 }
 
-/**
- * The settings in the order of the table above the figures, if it has rows, so that a setting has the same colour in all of them.
- */
-function settingsInOrder(settings: ReadonlyMap<ReportedRun, string>, section: Section): string[] {
-  const runs = [...settings.keys()];
-  const inOrder = section.kind === 'memory' ? runs.toSorted((a, b) => rowOf(a, section) - rowOf(b, section)) : runs;
-  return [...new Set(inOrder.map((run) => settings.get(run)!))];
-}
-
-function rowOf({ parameters }: ReportedRun, { rows }: Extract<Section, { kind: 'memory' }>): number {
-  const task = memoryTask(parameters);
-  if (task === null) return rows.length;
-  const bins = task.condition.kind === 'binned' ? task.condition.bins : null;
-  const name = conditionName(task.condition);
-  return rows.findIndex((row) => row.condition === name && row.N === task.N && row.bins === bins);
-}
-
 /** `keys`: the metrics with figures. */
 function curvesShown(
   run: ReportedRun,
-  { kind, ...section }: Section,
+  { keys }: Section,
   ranking: Ranking | null,
   reading: Reading,
 ): RunCurves & { keys: readonly string[] } {
-  const ofAll = 'keys' in section ? section.keys : null;
-  const curves = reading.of(run, kind, [...(ofAll ?? []), ...(ranking === null ? [] : [ranking.metric])]);
-  return { ...curves, keys: ofAll ?? shownMetrics(curves.written, metricsToShow(reading.outline, run.group)) };
+  return { ...reading.of(run, [...keys, ...(ranking === null ? [] : [ranking.metric])]), keys };
 }
 
 function resultOf(values: RunCurves['values'], ranking: Ranking | null): Pick<PageRun, 'metric' | 'value'> {

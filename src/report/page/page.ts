@@ -1,12 +1,12 @@
 import { durationText } from '../../text/duration.js';
 import { isSystemMetric } from '../../contract/metric-names.js';
 import type { Column } from '../../text/table.js';
-import { bestSign } from '../metric-columns.js';
-import { countsText, reportNotes, scalingLines, sectionTables, titleOf } from '../report-tables.js';
+import { bestSign, metricColumns } from '../metric-columns.js';
+import { countsText, reportNotes, titleOf } from '../report-tables.js';
 import type { Section } from '../report.js';
 import type { Spread } from '../spread.js';
 import type { FoundStudy } from '../studies/found-studies.js';
-import { studyColumns, studyTitle, verdictText, warningTexts } from '../studies/study-tables.js';
+import { studiesByPlace, studyColumns, studyTitle, verdictText, warningTexts } from '../studies/study-tables.js';
 import { curveFigure, type Figure } from './curve-figures.js';
 import { entropyFigures } from './entropy-figures.js';
 import { frontierFigure } from './frontier-figure.js';
@@ -14,7 +14,6 @@ import { html, Markup, tableOf } from './markup.js';
 import { distinct, fileName } from '../file-names.js';
 import { standalone } from './standalone.js';
 import { linePanelFigures } from './line-panels.js';
-import { memoryFigures } from './memory-figures.js';
 import { modeFigure, modePanels } from './mode-figure.js';
 import type { Overview } from './overview-data.js';
 import type { Origin, PageData, PageGroup } from './page-data.js';
@@ -64,12 +63,13 @@ export function pageHtml(data: PageData, making: Making): string {
 
 function mainMarkup(data: PageData, { command, spread, now }: Making): Markup {
   const { report, runs, groups, ranking, rankedGroup, origin } = data;
+  const { ofSweep, ofRuns } = studiesByPlace(report);
   return html`<p class="soft">memrl-tui report</p>
     <h1>${report.sweep}</h1>
     <p>${countsText(report)}</p>
-    ${originMarkup(origin)} ${troubleMarkup(runs)}
+    ${originMarkup(origin)} ${troubleMarkup(runs)} ${ofSweep.map(studyMarkup)}
     ${report.sections.map((section, index) => (isEmpty(section, data) ? null : groupMarkup(section, groups[index]!, spread)))}
-    ${report.studies.map(studyMarkup)} ${overviewMarkup(data.overview)} ${notesMarkup(reportNotes(report, spread))}
+    ${ofRuns.map(studyMarkup)} ${overviewMarkup(data.overview)} ${notesMarkup(reportNotes(report, spread))}
     ${parametersMarkup(parameterFigures(data))} ${ranking === null ? null : bestMarkup(runs, rankedGroup!, ranking)}
     ${failuresMarkup(runs)} ${samplesMarkup(data.samples)} ${runsMarkup(data)}
     <p class="soft">Made ${timeText(now)} by <code>${command}</code></p>`;
@@ -84,7 +84,7 @@ export function pageFigures(data: PageData): { name: string; svg: string }[] {
   });
   return distinct([
     ...report.sections.flatMap((section, index) =>
-      figuresOf(section, groups[index]!).map((figure) => named(section.group, figure)),
+      figuresOf(groups[index]!).map((figure) => named(section.group, figure)),
     ),
     ...report.studies.flatMap((study) =>
       study.figures.map((figure) => named(study.run ?? 'study', studyFigure(figure))),
@@ -95,11 +95,11 @@ export function pageFigures(data: PageData): { name: string; svg: string }[] {
   ]);
 }
 
-function figuresOf(section: Section, group: PageGroup): Figure[] {
+function figuresOf(group: PageGroup): Figure[] {
   const curves = group.figures
     .filter(({ curves: ofMetric }) => ofMetric.length > 0)
     .map(({ metric, curves: ofMetric }) => curveFigure(group, metric, ofMetric));
-  return [...memoryFigures(section), ...entropyFigures(group.entropy), ...frontierFigure(group), ...curves];
+  return [...entropyFigures(group.entropy), ...frontierFigure(group), ...curves];
 }
 
 /**
@@ -107,17 +107,15 @@ function figuresOf(section: Section, group: PageGroup): Figure[] {
  */
 function isEmpty(section: Section, { runs }: PageData): boolean {
   const isDone = runs.every(({ group, state }) => group !== section.group || state === 'done');
-  return section.kind === 'metrics' && section.keys.length === 0 && isDone;
+  return section.keys.length === 0 && isDone;
 }
 
 function groupMarkup(section: Section, group: PageGroup, spread: Spread): Markup {
-  const laws = section.kind === 'memory' ? scalingLines(section.scalings) : [];
-  const figures = figuresOf(section, group);
+  const figures = figuresOf(group);
   const resources = figures.filter(({ title }) => isSystemMetric(title));
   return html`<section>
     <h2>${titleOf(section)}</h2>
-    ${answerMarkup(section)} ${sectionTables(section, spread).map(tableMarkup)}
-    ${laws.map((law) => html`<p class="note">${law}</p>`)} ${smallMarkup(figures)}
+    ${answerMarkup(section)} ${tableMarkup(metricColumns(section, spread))} ${smallMarkup(figures)}
     ${figures.filter(({ title, isSmall }) => !isSystemMetric(title) && isSmall !== true).map(figureMarkup)}
     ${resourcesMarkup(resources)}
   </section>`;
@@ -128,16 +126,20 @@ function studyMarkup(study: FoundStudy): Markup {
   const { tables, figures, notes, verdicts } = study;
   return html`<section>
     <h2>${studyTitle(study)}</h2>
-    ${verdicts.map((verdict) => html`<p>${verdictText(verdict)}</p>`)}
-    ${tables.map((table) => html`${table.title === null ? null : html`<h3>${table.title}</h3>`} ${tableMarkup(studyColumns(table))}`)}
+    ${verdicts.map((verdict) => html`<p>${verdictText(verdict)}</p>`)} ${tables.map(studyTableMarkup)}
     ${figures.map((figure) => figureMarkup(studyFigure(figure)))} ${notesMarkup([...notes, ...warningTexts(study)])}
     <p class="soft"><code>${study.file}</code></p>
   </section>`;
 }
 
+function studyTableMarkup(table: FoundStudy['tables'][number]): Markup {
+  return html`${table.title === null ? null : html`<h3>${table.title}</h3>`} ${tableMarkup(studyColumns(table))}
+  ${table.notes.map((note) => html`<p class="note">${note}</p>`)}`;
+}
+
 /** Which setting is best, in sentences. */
 function answerMarkup(section: Section): Markup | null {
-  if (section.kind !== 'metrics' || section.answer.length === 0) return null;
+  if (section.answer.length === 0) return null;
   return html`<p><strong>${section.answer[0]!}</strong> ${section.answer.slice(1).join(' ')}</p>`;
 }
 

@@ -2,7 +2,6 @@ import { inMetricOrder, type MetricsToShow } from '../../analysis/metric-order.j
 import type { RunValue } from '../../analysis/run-value.js';
 import { downsample, type Line } from '../../metrics/downsample.js';
 import type { RunMetrics } from '../../metrics/run-metrics.js';
-import type { Section } from '../report.js';
 import { valuesOf } from '../run-values.js';
 import { asInfinite } from './value-axis.js';
 
@@ -22,7 +21,6 @@ export type RunCurves = {
 
 /** What is kept of a run. `points`: limit for each curve. */
 type Taking = {
-  readonly kind: Section['kind'];
   readonly choice: MetricsToShow;
   readonly points: number;
   readonly value: RunValue;
@@ -31,13 +29,12 @@ type Taking = {
 };
 
 /** Extracts the reduced curves from a run's metrics, which can then be freed. */
-export function curvesOf(metrics: RunMetrics, { kind, choice, points, value, besides }: Taking): RunCurves {
+export function curvesOf(metrics: RunMetrics, { choice, points, value, besides }: Taking): RunCurves {
   const written = new Set(metrics.keys());
   const likely = inMetricOrder(written, choice).slice(0, MOST_LIKELY);
   const keys = new Set([...likely, ...besides.filter((key) => written.has(key))]);
   const lines = [...keys].map((key) => {
-    const line = thinned(numbersOf(metrics, key, choice.x), points, kind === 'memory');
-    return [key, line] as const;
+    return [key, downsample(numbersOf(metrics, key, choice.x), points / 2)] as const;
   });
   return { written, lines: new Map(lines), values: valuesOf(metrics, { x: choice.x, value, keys }) };
 }
@@ -45,15 +42,6 @@ export function curvesOf(metrics: RunMetrics, { kind, choice, points, value, bes
 /** Whether the curves of these metrics were kept. */
 export function hasAll({ written, lines }: RunCurves, keys: readonly string[]): boolean {
   return keys.every((key) => lines.has(key) || !written.has(key));
-}
-
-/** @param isLog Whether the x axis is logarithmic, so that the first steps take as much room as the many last ones. */
-function thinned(line: Line, points: number, isLog: boolean): Line {
-  if (!isLog) return downsample(line, points / 2);
-  const first = line.x.findIndex((x) => x > 0);
-  if (first < 0) return { x: new Float64Array(), y: new Float64Array() };
-  const { x, y } = downsample({ x: line.x.subarray(first).map(Math.log), y: line.y.subarray(first) }, points / 2);
-  return { x: x.map(Math.exp), y };
 }
 
 /** A curve over the x axis of the sweep; over the steps if the run does not have that. An infinite value leaves the figure. */

@@ -15,6 +15,7 @@ export function studyLines(studies: readonly FoundStudy[], paper: Paper): string
     ...study.tables.flatMap((table) => [
       ...(table.title === null ? [] : ['', truncate(paper.spell(table.title), paper.width)]),
       ...(table.columns.length === 0 ? [] : speltTable(studyColumns(table), paper)),
+      ...prose(table.notes),
     ]),
     ...prose(study.notes),
     ...prose(figureLine(study)),
@@ -22,8 +23,14 @@ export function studyLines(studies: readonly FoundStudy[], paper: Paper): string
   ]);
 }
 
+/** Figures that are named where they cannot be shown. */
+const MOST_NAMED = 4;
+
 function figureLine({ figures }: FoundStudy): string[] {
   if (figures.length === 0) return [];
-  const names = figures.map(({ title }) => title).join(', ');
+  const rest = figures.length - MOST_NAMED;
+  const names = [...figures.slice(0, MOST_NAMED).map(({ title }) => title), ...(rest > 0 ? [`${rest} more`] : [])].join(
+    ', ',
+  );
   return [`${counted(figures.length, 'figure')}, which \`memrl-tui report\` draws with --html: ${names}`];
 }

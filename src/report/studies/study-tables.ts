@@ -4,6 +4,11 @@ import type { Column } from '../../text/table.js';
 import { bestSign } from '../metric-columns.js';
 import type { FoundStudy } from './found-studies.js';
 
+/** The studies of a sweep, which stand above its tables of metrics, and those of its runs, which stand below. */
+export function studiesByPlace({ studies }: { readonly studies: readonly FoundStudy[] }) {
+  return { ofSweep: studies.filter(({ run }) => run === null), ofRuns: studies.filter(({ run }) => run !== null) };
+}
+
 /** What a study is called where it is shown. */
 export function studyTitle({ title, run, file }: FoundStudy): string {
   return [...(run === null ? [] : [run]), title ?? (run === null ? file : 'study')].join(' · ');
@@ -15,7 +20,7 @@ export function studyColumns({ columns, rows }: StudyTable): Column[] {
     title: namedUnit(column),
     align: column.align ?? (rows.every(({ cells }) => isNumber(cells[index]!)) ? 'right' : 'left'),
     cells: rows.map(({ cells }) => cellText(cells[index]!)),
-    spare: index,
+    spare: column.spare ?? index,
   }));
   const isMarked = rows.some(({ best }) => best);
   const marks: Column = {
@@ -40,7 +45,10 @@ function isNumber(cell: StudyCell): boolean {
 function cellText(cell: StudyCell): string {
   if (typeof cell === 'string') return cell;
   if (cell === null || typeof cell === 'number') return numberText(cell);
-  const { value, interval, n } = cell;
+  return cell.text ?? estimateText(cell);
+}
+
+function estimateText({ value, interval, n }: Extract<StudyCell, { value: unknown }>): string {
   const ends = interval === null ? [] : [`[${endText(interval[0]) ?? '-∞'}, ${endText(interval[1]) ?? '∞'}]`];
   return [
     value === null && interval !== null ? NOTHING : numberText(value),

@@ -5,7 +5,7 @@ import { drawClustered, resampled95 } from '../../../src/analysis/bootstrap.js';
 import { seededRandom } from '../../../src/analysis/parameters/seeded-random.js';
 import { signTest, wilson95 } from '../../../src/analysis/study/proportion.js';
 import { signedRankTest } from '../../../src/analysis/study/signed-ranks.js';
-import { logRankTest, SurvivalCurve, type Wait } from '../../../src/analysis/study/survival.js';
+import { logRankTest, SurvivalCurve, type Wait } from '../../../src/lab/study/memory/survival.js';
 
 type Interval = [number, number];
 type Facts = {

@@ -11,14 +11,14 @@ describe('`memrl-tui schema`', () => {
     const { out, code } = await run('schema');
     expect(code).toBe(0);
     expect(out.trimEnd().split('\n')).toHaveLength(answerNames.length + 2);
-    expect(out).toMatch(/^report-claims +report --claims +a list of claims/m);
+    expect(out).toMatch(/^report-would-stop +report --would-stop +what a rule/m);
   });
 
   it.each([
     { word: 'ls', file: 'ls' },
     { word: 'kill', file: 'act' },
     { word: 'grid', file: 'plan' },
-    { word: 'report-claims', file: 'report-claims' },
+    { word: 'report-would-stop', file: 'report-would-stop' },
     { word: 'error', file: 'error' },
   ])('prints that of $word as docs/json/$file.json has it', async ({ word, file }) => {
     const { out, code } = await run('schema', word);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ceilingOf } from '../../../src/analysis/ceiling.js';
-import type { Condition } from '../../../src/analysis/memory-task.js';
+import { ceilingOf } from '../../../src/lab/environments/memory/ceiling.js';
+import type { Condition } from '../../../src/lab/environments/memory/task.js';
 import { channelOf, mutualBits } from '../../../src/lab/reference/channel.js';
 
 const sizes = [16, 64, 256, 1024, 4096];

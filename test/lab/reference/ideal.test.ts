@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { UserError } from '../../../src/base/user-error.js';
-import { ReferenceFile } from '../../../src/contract/reference-file.js';
+import { ReferenceFile } from '../../../src/lab/reference/reference-file.js';
 import { readArguments } from '../../../src/lab/config/arguments.js';
 import { ideal, idealLines, writeReference } from '../../../src/lab/reference/ideal.js';
 import { idealKeys } from '../../../src/lab/reference/keys.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bitLength } from '../../../src/analysis/memory-rules.js';
+import { bitLength } from '../../../src/lab/environments/memory/rules.js';
 import type { LabCondition } from '../../../src/lab/reference/conditions.js';
 import { Observer } from '../../../src/lab/reference/observer.js';
 import { episodesRow, seenIn, type SeenEpisode } from '../../../src/lab/reference/seen-episode.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { median } from '../../../src/analysis/statistics.js';
-import { fitPowerLaw } from '../../../src/analysis/scaling.js';
+import { fitPowerLaw } from '../../../src/lab/study/memory/scaling.js';
 import type { LabCondition } from '../../../src/lab/reference/conditions.js';
 import type { Optimizer } from '../../../src/lab/reference/optimizer.js';
 import { tabular } from '../../../src/lab/reference/tabular.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Condition } from '../../../src/analysis/memory-task.js';
+import type { Condition } from '../../../src/lab/environments/memory/task.js';
 import { channelOf } from '../../../src/lab/reference/channel.js';
 import { thompson } from '../../../src/lab/reference/thompson.js';
 import { rng } from '../../../src/lab/rng.js';

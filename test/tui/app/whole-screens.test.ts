@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { WindowStore } from '../../../src/tui/app/window-store.js';
 import { lineWidth, type Line } from '../../../src/tui/surface/span.js';
 import { aWindow, screenText, frameOf } from '../frames.js';
-import { aRun, aSweep, memorySweep, SimulatedFleet } from '../simulated-fleet.js';
+import { aSweep, memorySweep, SimulatedFleet } from '../simulated-fleet.js';
 
 let store: WindowStore;
 beforeEach(() => {
@@ -118,56 +118,6 @@ describe('the compare screen', () => {
 describe('the sweep screen', () => {
   it('of any sweep: groups, slowest runs, failures', () => {
     expect(shown(120, 40, 'S')).toMatchSnapshot();
-  });
-
-  it('of a memory sweep: what an episode teaches, beside what it can carry', () => {
-    const metrics = { 'test/bits/answer_raw': 9.9, 'progress/episodes': 4000, 'theory/signal_bits': 10 };
-    const runs = [1, 2, 3].flatMap((bits) =>
-      [0, 1, 2].map((seed) =>
-        aRun(`A_B${2 ** bits}_s${seed}`, {
-          subgroup: `B${2 ** bits}`,
-          state: 'done',
-          metrics: { ...metrics, 'theory/channel_bits_per_episode': bits },
-        }),
-      ),
-    );
-    const groups = [{ name: 'A', title: 'resolution of the reward', needs: [] }];
-    const x = Float64Array.from({ length: 40 }, (_, index) => index * 100);
-    const reader = (at: number) => ({
-      refresh: () => false,
-      keys: () => ['test/bits/answer_raw'],
-      series: () => ({ x, y: x.map((episodes) => (episodes >= at ? 10 : 0)) }),
-    });
-    const files = {
-      ...memorySweep().files,
-      metrics: (directory: string) => reader(directory.includes('B2_') ? Infinity : 1000),
-    };
-    store.close();
-    store = aWindow({ fleet: new SimulatedFleet([aSweep({ groups })], runs), files, now: 0 });
-    expect(shown(100, 30, 'S')).toMatchSnapshot();
-  });
-
-  it('counts nothing as learnt or missed before its curves have been read', () => {
-    const metrics = { 'test/bits/answer_raw': 9.9, 'progress/episodes': 4000, 'theory/signal_bits': 10 };
-    const runs = [0, 1].map((seed) =>
-      aRun(`A_s${seed}`, {
-        subgroup: 'B2',
-        state: 'done',
-        metrics: { ...metrics, 'theory/channel_bits_per_episode': 1 },
-      }),
-    );
-    const series = () => ({ x: Float64Array.of(100), y: Float64Array.of(10) });
-    const metricsOf = () => ({ refresh: () => false, keys: () => ['test/bits/answer_raw'], series });
-    const files = { ...memorySweep().files, metrics: metricsOf };
-    store.close();
-    store = aWindow({ fleet: new SimulatedFleet([aSweep()], runs), files, now: 0 });
-    store.resize(120, 30);
-    store.press('S');
-    const unread = screenText(store).join('\n');
-    expect(unread).toContain('reading 0 of 2 curves');
-    expect(lineOf(unread, '   B2')).not.toContain('0/2');
-    vi.advanceTimersByTime(1500);
-    expect(lineOf(screenText(store).join('\n'), '   B2')).toContain('2/2');
   });
 
   it('scrolls to its end and not beyond', () => {

@@ -1,4 +1,4 @@
-import { bitLength } from '../../../analysis/memory-rules.js';
+import { bitLength } from './rules.js';
 import { distance } from '../../objectives/objectives.js';
 import type { Rng } from '../../rng.js';
 import type { Datum, TrainingService } from '../../service/service.js';

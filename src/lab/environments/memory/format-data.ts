@@ -1,4 +1,4 @@
-import { bitLength } from '../../../analysis/memory-rules.js';
+import { bitLength } from './rules.js';
 import { pythonRandom } from '../../python-random.js';
 import { type AnswerFormat, writeAnswer } from './answer-format.js';
 import { dialogue } from './memory-environment.js';

@@ -1,5 +1,5 @@
 /** The memory games: a secret below N that no prompt tells, asked for as one number or bit by bit. */
-import { bitLength, signalBits } from '../../../analysis/memory-rules.js';
+import { bitLength, signalBits } from './rules.js';
 import { UserError } from '../../../base/user-error.js';
 import { numpyRandint } from '../../python-random.js';
 import { endingId, memoryTokenizer } from '../../text/memory-vocabulary.js';

@@ -1,4 +1,4 @@
-import { bitLength } from '../../../analysis/memory-rules.js';
+import { bitLength } from './rules.js';
 
 export type Message = { readonly role: 'system' | 'user' | 'assistant'; readonly content: string };
 

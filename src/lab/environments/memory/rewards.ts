@@ -1,6 +1,6 @@
-import { ceilingOf } from '../../../analysis/ceiling.js';
-import { bitLength, closeness, rewardLevel, signalBits } from '../../../analysis/memory-rules.js';
-import type { Condition } from '../../../analysis/memory-task.js';
+import { ceilingOf } from './ceiling.js';
+import { bitLength, closeness, rewardLevel, signalBits } from './rules.js';
+import type { Condition } from './task.js';
 import { UserError } from '../../../base/user-error.js';
 import type { AdvantageEstimator } from '../../advantages/advantages.js';
 

@@ -1,4 +1,4 @@
-import { bitLength } from '../../../analysis/memory-rules.js';
+import { bitLength } from './rules.js';
 
 /** The secret as bits, most significant first, padded to the length that N needs. */
 export function secretBits(secret: number, N: number): number[] {

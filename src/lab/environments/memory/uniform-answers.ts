@@ -1,7 +1,7 @@
 import { type AnswerFormat, writeAnswer } from './answer-format.js';
 import { dialogue } from './memory-environment.js';
 import { singleStepPrompt } from './prompts.js';
-import { bitLength } from '../../../analysis/memory-rules.js';
+import { bitLength } from './rules.js';
 import type { Rng } from '../../rng.js';
 import { supervisedExample, type Example } from '../../text/role-colon.js';
 

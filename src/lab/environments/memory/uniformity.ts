@@ -1,7 +1,7 @@
 import type { AnswerFormat } from './answer-format.js';
 import type { Engine } from '../../engine/engine.js';
 import { bitRequest, multiStepSystem } from './prompts.js';
-import { bitLength, signalBits } from '../../../analysis/memory-rules.js';
+import { bitLength, signalBits } from './rules.js';
 import { secretBits } from './secret.js';
 import { numberExample } from './uniform-answers.js';
 import { rng } from '../../rng.js';

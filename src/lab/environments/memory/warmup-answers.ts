@@ -1,4 +1,4 @@
-import { bitLength, signalBits } from '../../../analysis/memory-rules.js';
+import { bitLength, signalBits } from './rules.js';
 import { UserError } from '../../../base/user-error.js';
 import { rng, type Rng } from '../../rng.js';
 import { epochBatches, someBatches } from '../../rollouts/rollouts.js';

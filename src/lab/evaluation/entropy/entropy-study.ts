@@ -1,5 +1,5 @@
 /** The `study.json` of `memrl entropy`, for reports: figures of the measured change, its prediction and the kernel over all repetitions. */
-import { fitPowerLaw } from '../../../analysis/scaling.js';
+import { fitPowerLaw } from '../../study/memory/scaling.js';
 import type { Study, StudyCurve, StudyFigure } from '../../../contract/study.js';
 import { shortNumber } from '../../../text/numbers.js';
 import type { Experiment } from './experiment.js';

@@ -3,7 +3,7 @@
  * measured.
  */
 import { join } from 'node:path';
-import { fitPowerLaw } from '../../../analysis/scaling.js';
+import { fitPowerLaw } from '../../study/memory/scaling.js';
 import { mean } from '../../../analysis/statistics.js';
 import { UserError } from '../../../base/user-error.js';
 import { runFiles } from '../../../contract/files.js';

@@ -1,11 +1,10 @@
 import type { GroupAnswer } from '../../../analysis/answer/sweep-answers.js';
-import type { History, Wanted } from '../../model/history.js';
+import type { Wanted } from '../../model/history.js';
 import { Memoized } from '../../../base/memo.js';
 import { hasEnded } from '../../../base/run-words.js';
-import type { LinesPort, MetricReader, RunSummary, SummaryPort } from '../../state/port.js';
+import type { LinesPort, SummaryPort } from '../../state/port.js';
 import type { ListModel } from '../../model/list-model.js';
 import type { ScreenData, ScreenEntry, ScreenSource, ScreenTools } from '../screen.js';
-import { memoryFacts, memoryRows } from './sweep-memory.js';
 import { overviewOf, type SweepOverview } from './sweep-overview.js';
 import { sweepKeys, sweepOpener } from './keys.js';
 import { errorText } from '../../../base/user-error.js';
@@ -16,8 +15,6 @@ export const sweep: ScreenEntry<'sweep', SweepOverview> = {
   component: () => import('./sweep-screen.js').then(({ SweepScreen }) => SweepScreen),
 };
 
-/** Maximum number of memory runs whose curves are read, as many as a window can keep. */
-const mostCurves = 192;
 const mostMetrics = 4;
 const second = 1000;
 /** Time between two looks at studies, ms: in all, and for each run. */
@@ -26,7 +23,6 @@ const studyPeriodOfRun = 20;
 
 /** Computes what the sweep screen shows, and only what has changed since the last time. */
 class SweepOverviewReader implements ScreenData<'sweep', SweepOverview> {
-  readonly #memoryRuns = new Memoized<readonly RunSummary[]>();
   readonly #facts = new Memoized<ReturnType<typeof overviewOf>>();
   readonly #whole = new Memoized<SweepOverview>();
   readonly #table: ReadLines;
@@ -41,7 +37,7 @@ class SweepOverviewReader implements ScreenData<'sweep', SweepOverview> {
   }
 
   /** Reads the overview. Time advances in seconds. */
-  read({ listModel, history, now, model }: ScreenSource<'sweep'>): SweepOverview {
+  read({ listModel, now, model }: ScreenSource<'sweep'>): SweepOverview {
     const at = Math.floor(now / second) * second;
     const answers = model().answers();
     const facts = this.#facts.value([listModel.runs, listModel.sweeps, listModel.metric, at, answers], () =>
@@ -49,16 +45,10 @@ class SweepOverviewReader implements ScreenData<'sweep', SweepOverview> {
     );
     const results = this.#table.lines(sweepOf(listModel), reading);
     const studies = this.#studies.lines(sweepOf(listModel), null);
-    return this.#whole.value([facts, history.version, results, studies], () => {
-      const runs = this.#memory(listModel);
-      const drawn = runs.slice(0, mostCurves);
-      const memory = memoryRows(drawn, (run, bits, count) => wholeReader(history, run)?.series(bits, count));
-      const read = drawn.filter((run) => wholeReader(history, run) !== null).length;
-      return { ...facts, results, studies, memory, curves: { read, wanted: drawn.length, of: runs.length } };
-    });
+    return this.#whole.value([facts, results, studies], () => ({ ...facts, results, studies }));
   }
 
-  /** Curves that show when a run had memorised; other sweeps need none. */
+  /** No curves are drawn here. */
   wanted({ listModel, now }: ScreenSource<'sweep'>): Wanted {
     const sweep = sweepOf(listModel);
     this.#table.want(
@@ -67,8 +57,7 @@ class SweepOverviewReader implements ScreenData<'sweep', SweepOverview> {
     );
     // Each run is looked at.
     this.#studies.want(sweep, Math.floor(now / Math.max(studyPeriod, listModel.runs.length * studyPeriodOfRun)));
-    const runs = this.#memory(listModel).slice(0, mostCurves);
-    return { metrics: runs.map(({ directory }) => directory), log: null, logLines: 0 };
+    return { metrics: [], log: null, logLines: 0 };
   }
 
   context({ body }: ScreenSource<'sweep'>): { page: number } {
@@ -79,20 +68,10 @@ class SweepOverviewReader implements ScreenData<'sweep', SweepOverview> {
     this.#table.rest();
     this.#studies.rest();
   }
-
-  #memory({ runs }: ListModel): readonly RunSummary[] {
-    return this.#memoryRuns.value([runs], () => runs.filter((run) => memoryFacts(run) !== null));
-  }
 }
 
 function sweepOf({ sweeps }: ListModel): string | null {
   return sweeps.length === 1 ? sweeps[0]!.name : null;
-}
-
-/** Null until all of the run has been read, because half a curve would show too little. */
-function wholeReader(history: History, { directory }: RunSummary): MetricReader | null {
-  const reader = history.reader(directory);
-  return reader === undefined || reader.more === true ? null : reader;
 }
 
 /** The chosen metric first, then those that the sweep shows. */

@@ -9,7 +9,6 @@ import { cleanText } from '../../../text/display-text.js';
 import type { RunSummary, SweepSummary } from '../../state/port.js';
 import { type BranchQuestion, type BranchValue, branchValue } from '../../model/tree/branch-value.js';
 import { exitWords } from '../../model/run-reason.js';
-import type { MemoryRow } from './sweep-memory.js';
 import { elapsed, tally, type Tally } from '../../model/tally.js';
 
 /** Everything the sweep screen is drawn from. Times in ms. */
@@ -36,9 +35,6 @@ export type SweepOverview = {
   readonly results: ((width: number) => readonly string[]) | null;
   /** What programs have to say of it beyond metrics, in the same way. */
   readonly studies: ((width: number) => readonly string[]) | null;
-  readonly memory: readonly MemoryRow[];
-  /** Number of curves read and wanted for `memory`, and number of memory runs. */
-  readonly curves: { readonly read: number; readonly wanted: number; readonly of: number };
 };
 
 /** A group of the sweep file, or one of its settings if there is only one group. */
@@ -82,7 +78,7 @@ export function overviewOf(
   runs: readonly RunSummary[],
   sweeps: readonly SweepSummary[],
   choice: OverviewChoice,
-): Omit<SweepOverview, 'results' | 'studies' | 'memory' | 'curves'> {
+): Omit<SweepOverview, 'results' | 'studies'> {
   const times = runs.map((run) => elapsed(run, choice.now) ?? 0);
   const busy = busyTimeOf(runs);
   const span = busy === null ? null : busyMs(busy, choice.now);

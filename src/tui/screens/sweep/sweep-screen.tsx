@@ -16,7 +16,6 @@ import { type Column, Table, tableWidth } from '../../widgets/table.js';
 import { Paragraph, Rows, Text } from '../../widgets/text.js';
 import { sampleCell } from '../compare/comparison.js';
 import type { ScreenProps } from '../screen.js';
-import { MemorySection } from './memory-section.js';
 import type { FailureClass, GroupOverview, SlowRun, SweepOverview } from './sweep-overview.js';
 
 /** The sweep as a whole: its facts, groups, results by setting, slow and failed runs. */
@@ -57,10 +56,9 @@ function Overview({ overview, width }: Part) {
       )}
       <Answers answers={overview.answers} width={width} />
       <Facts {...overview} />
-      <MemorySection overview={overview} width={width} />
       <Groups overview={overview} width={width} />
-      <TextSection title="results" lines={overview.results} width={width} />
       <TextSection title="studies" lines={overview.studies} width={width} />
+      <TextSection title="results" lines={overview.results} width={width} />
       <Trouble slowest={slowest} failures={failures} width={width} />
     </>
   );

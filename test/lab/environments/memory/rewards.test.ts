@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { roundHalfEven } from '../../../../src/analysis/memory-rules.js';
+import { roundHalfEven } from '../../../../src/lab/environments/memory/rules.js';
 import { secretOf } from '../../../../src/lab/environments/memory/memory-environment.js';
 import { scoreGuess, type RewardRule, rewardRule } from '../../../../src/lab/environments/memory/rewards.js';
 

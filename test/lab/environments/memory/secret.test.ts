@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bitLength, signalBits } from '../../../../src/analysis/memory-rules.js';
+import { bitLength, signalBits } from '../../../../src/lab/environments/memory/rules.js';
 import { bitsValue, secretBits } from '../../../../src/lab/environments/memory/secret.js';
 import { multiStepTheory, singleStepTheory } from '../../../../src/lab/environments/memory/rewards.js';
 

@@ -1,0 +1,128 @@
+import { type Claim, type Figure, rule, verdicts } from './claim.js';
+import {
+  agreementText,
+  claims,
+  countOf,
+  expectedText,
+  type Judged,
+  judged,
+  quantityText,
+  sweepNameOf,
+} from './claim-text.js';
+import { type ClaimSection, measured, type Quantity } from './measures.js';
+import { type Cell, published } from './published.js';
+
+/** Where the pages and the results that are stored beside them are read. */
+type Sources = {
+  /** The text of a page. */
+  readonly page: (page: string) => string;
+  /** What `memrl study DIR --json` printed of its runs; null: nothing is stored. */
+  readonly stored: (sweep: string) => readonly ClaimSection[] | null;
+};
+
+/** `docs/claims.md` below its introduction. */
+export function claimsMarkdown(sources: Sources): string {
+  const all = judgedFrom(sources);
+  const documents = [...new Set(claims.map(({ document }) => document))];
+  return [rule, countsOf(all), ...documents.map((document) => documentMarkdown(document, all))].join('\n\n');
+}
+
+/** The lines of the README: what came of the claims that matter most. */
+export function headlineMarkdown(sources: Sources): string {
+  return judgedFrom(sources)
+    .flatMap((each) =>
+      each.claim.headline === undefined
+        ? []
+        : [`- ${each.claim.headline}: **${each.verdict}**. ${shortFigures(each)}.`],
+    )
+    .join('\n');
+}
+
+/** What `memrl study DIR --json` printed, as it was computed. */
+export function storedSections(text: string): readonly ClaimSection[] {
+  const report = JSON.parse(text, (_key, value: unknown) => (value === 'infinite' ? Infinity : value)) as {
+    sections: ClaimSection[];
+  };
+  return report.sections;
+}
+
+function judgedFrom(sources: Sources): Judged[] {
+  const cell = (place: Cell) => published(place, sources.page);
+  return claims.map((claim) => judged(claim, { cell, figure: (figure) => figureFrom(sources, claim, figure) }));
+}
+
+function figureFrom(
+  { page, stored }: Sources,
+  { tried }: Claim,
+  { measure, published: place }: Figure,
+): Quantity | null {
+  const sections = tried.by === 'sweep' && measure !== undefined ? stored(sweepNameOf(tried.sweep)) : null;
+  if (sections !== null) return measured(measure!, sections);
+  return place === undefined ? null : published(place, page);
+}
+
+function countsOf(all: readonly Judged[]): string {
+  const counts = verdicts
+    .map((verdict) => ({ verdict, count: all.filter((each) => each.verdict === verdict).length }))
+    .filter(({ count }) => count > 0);
+  return `${all.length} claims. ${counts.map(({ verdict, count }) => `${verdict}: ${count}`).join(' · ')}.`;
+}
+
+function documentMarkdown(document: string, all: readonly Judged[]): string {
+  const own = all.filter(({ claim }) => claim.document === document);
+  return [`## ${document}`, ...own.map(claimMarkdown)].join('\n\n');
+}
+
+function claimMarkdown(each: Judged): string {
+  const { claim, verdict, figures } = each;
+  const head = `**${claim.claim}** (${claim.section}) — **${verdict}**`;
+  const table = [
+    '| figure | value [95 %] | n | expected | |',
+    '| --- | --- | --- | --- | --- |',
+    ...figures.map(
+      (figure) =>
+        `| ${figure.what} | ${valueText(figure)} | ${figure.quantity === null ? '–' : countOf(figure.quantity)} | ${expectedText(figure.expected)} | ${agreementText(figure)} |`,
+    ),
+  ];
+  return [
+    head,
+    ...(figures.length === 0 ? [] : [table.join('\n')]),
+    triedText(claim),
+    ...(claim.note === undefined ? [] : [claim.note]),
+  ].join('\n\n');
+}
+
+function valueText({ quantity, unit }: Judged['figures'][number]): string {
+  return quantity === null ? '–' : `${quantityText(quantity)} ${unit}`.trim();
+}
+
+function triedText({ tried }: Claim): string {
+  switch (tried.by) {
+    case 'sweep':
+      return `\`npx memrl-tui ${tried.sweep}\`, then \`npx memrl-tui report ${sweepNameOf(tried.sweep)}\`${placesText(tried.figures)}`;
+    case 'test':
+      return `Tried by \`${tried.file}\`, whenever the tests run.`;
+    case 'nothing':
+      return `Why: ${tried.why}${tried.command === undefined ? '' : ` Whoever has the time or the machine: \`${tried.command}\``}`;
+  }
+}
+
+/** Links to the pages that have the published figures. */
+function placesText(figures: readonly Figure[]): string {
+  const pages = [...new Set(figures.flatMap(({ published: place }) => (place === undefined ? [] : [place.page])))];
+  const link = (page: string) => (page.startsWith('docs/') ? page.slice('docs/'.length) : `../${page}`);
+  return pages.length === 0 ? '' : `. Figures from ${pages.map((page) => `[${page}](${link(page)})`).join(', ')}`;
+}
+
+/** Figures of a claim that its line in the README has. */
+const MOST_SHORT = 3;
+
+function shortFigures({ figures }: Judged): string {
+  return figures
+    .slice(0, MOST_SHORT)
+    .map(
+      ({ what, quantity }) =>
+        `${/rank \d+|N = \d+/.exec(what)?.[0] ?? what}: ${quantity === null ? '–' : quantityText(quantity)}`,
+    )
+    .join(' · ');
+}

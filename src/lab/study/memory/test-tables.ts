@@ -1,0 +1,181 @@
+import { grouped } from '../../../base/group-by.js';
+import type { Interval } from '../../../analysis/bootstrap.js';
+import type { StudyTable } from '../../../contract/study.js';
+import { chanceText, countText, NOTHING, shortNumber } from '../../../text/numbers.js';
+import { columnsOf, type TableColumn, tableOf, unlessAll } from '../study-parts.js';
+import {
+  besideExamples,
+  type BesideExamples,
+  type Comparison,
+  comparisons,
+  type Estimate,
+  type RowIntervals,
+  rowIntervals,
+  timesOf,
+  WIDEST_FACTOR,
+} from './intervals.js';
+import type { MemorySection } from './sections.js';
+import type { MemoryRow } from './summary.js';
+import { familyText, titleOf } from './tables.js';
+
+/** The intervals of the rows of each group, the comparisons of its rows of the same size, and reinforcement learning beside supervised learning. */
+export function testTables(sections: readonly MemorySection[]): StudyTable[] {
+  return [...sections.flatMap(tablesOfSection), ...besideTables(sections)];
+}
+
+function tablesOfSection(section: MemorySection): StudyTable[] {
+  const kinds = grouped(section.rows, ({ kind }) => String(kind === 'sft'));
+  const found = kinds.map(comparisons).filter((each) => each.length > 0);
+  return [
+    ...kinds.map((rows) => tableOf(`${titleOf(section)} · intervals`, intervalColumns(rows))),
+    ...found.map((each) => tableOf(`${titleOf(section)} · comparisons`, comparisonColumns(each))),
+  ];
+}
+
+function intervalColumns(rows: readonly MemoryRow[]): TableColumn[] {
+  const times = timesOf(rows);
+  const unit = rows.some(({ kind }) => kind === 'sft') ? 'examples' : 'episodes';
+  const found = rowIntervals(rows, times);
+  // Runs that end once they have memorised lose nothing: a column of zeros would say that they were watched.
+  const isLost = found.some(({ lost }) => lost !== null && lost.count > 0);
+  const column = columnsOf(found);
+  const left = column('left');
+  const right = column('right');
+  return [
+    left('condition', ({ row }) => familyText(row)),
+    right('N', ({ row }) => String(row.N)),
+    right('runs', ({ row }) => String(row.judged.length)),
+    right('bases', ({ bases }) => String(bases), 4),
+    right('memorised', memorisedText),
+    ...times.map((time, index) => right(`by ${countText(time)}`, ({ by }) => shareText(by[index]!), 5)),
+    right(unit, ({ episodes }) => estimateText(episodes)),
+    right('updates', ({ updates }) => estimateText(updates), 1),
+    right(`bits/${unit.slice(0, -1)}`, ({ bits }) => sharesText(bits), 4),
+    ...unlessAll(
+      right('took − told', ({ late }) => estimateText(late), 3),
+      NOTHING,
+    ),
+    ...unlessAll(
+      right('took/told', ({ ratio }) => ratioText(ratio), 2),
+      NOTHING,
+    ),
+    ...(isLost ? [right('lost later', lostText)] : []),
+    ...unlessAll(
+      left('best', ({ isBest }) => (isBest === null ? NOTHING : isBest ? 'best' : '')),
+      NOTHING,
+    ),
+  ];
+}
+
+function besideTables(sections: readonly MemorySection[]): StudyTable[] {
+  const found = besideExamples(sections.flatMap(({ rows }) => rows));
+  const title = 'Reinforcement learning beside supervised learning';
+  return found.length === 0 ? [] : [tableOf(title, besideColumns(found), [besideNote])];
+}
+
+function besideColumns(found: readonly BesideExamples[]): TableColumn[] {
+  const column = columnsOf(found);
+  const left = column('left');
+  const right = column('right');
+  return [
+    left('of', ({ rl }) => familyText(rl)),
+    left('over', ({ sft }) => familyText(sft)),
+    right('N', ({ rl }) => String(rl.N)),
+    right('pairs', ({ pairs }) => String(pairs)),
+    right('episodes/examples', ({ episodes }) => ratioText(episodes)),
+    right('by the channel', ({ theory }) => `×${timesText(theory)}`),
+    right('updates/updates', ({ updates }) => ratioText(updates), 1),
+  ];
+}
+
+function comparisonColumns(found: readonly Comparison[]): TableColumn[] {
+  const column = columnsOf(found);
+  const left = column('left');
+  const right = column('right');
+  return [
+    left('of', ({ other }) => familyText(other)),
+    left('over', ({ one }) => familyText(one)),
+    right('N', ({ one }) => String(one.N)),
+    right('pairs', ({ pairs }) => (pairs === 0 ? NOTHING : String(pairs))),
+    right('ratio', ({ ratio }) => ratioText(ratio)),
+    right('p', ({ p }) => chanceText(p), 2),
+    right('p (Holm)', ({ holm }) => chanceText(holm)),
+    right('memorised', ({ memorised, pairs }) => countedText(memorised, pairs)),
+    right('p', ({ memorised }) => chanceText(memorised.p), 1),
+    ...unlessAll(
+      right('lost later', ({ lost, pairs }) => (lost === null ? NOTHING : countedText(lost, pairs))),
+      NOTHING,
+    ),
+    ...unlessAll(
+      right('p', ({ lost }) => (lost === null ? NOTHING : chanceText(lost.p)), 1),
+      NOTHING,
+    ),
+  ];
+}
+
+function countedText({ one, other }: Comparison['memorised'], pairs: number): string {
+  return `${pairs === 0 ? '' : 'only '}${other} : ${one}`;
+}
+
+const besideNote =
+  'by the channel: log2 N over the most bits that an episode can carry, the ratio of learners that take all they are told. An example is counted as often as it is shown: at batch 128 each update takes 128 of the same.';
+
+/** Explanations of the columns of intervals and tests. */
+export const testNotes = [
+  'In brackets: 95 %. Medians: runs that did not memorise count as infinite; by bootstrap over base models, then over the runs on each. memorised: Wilson. by …: the share that has memorised by then (Kaplan-Meier, log-log limits).',
+  'updates: steps of the optimizer; a batch without a signal makes none. took − told, took/told: over the runs whose rewards determined the secret.',
+  'lost later: of the runs that knew the secret at a hundred evaluations in a row, or memorised it, those that lost it afterwards at least once, whether or not they learnt it again.',
+  `not determined: the interval of a ratio is wider than a factor of ${WIDEST_FACTOR}.`,
+  'best: memorised most often, of these the lowest median, among rows that differ in their learning rate alone. Only the best rows are compared; on the secrets on which they were chosen they look better than they are.',
+  'ratio: median over runs of the same seed and secret. p: signed ranks of these ratios, or log-rank where runs share no secrets; Holm: adjusted for all comparisons of the table. memorised: pairs of which only one did, and the sign test; without pairs all that did, and Fisher. lost later: the same of runs that knew the secret for long.',
+];
+
+function memorisedText({ row, memorised }: RowIntervals): string {
+  if (memorised === null) return NOTHING;
+  return `${row.counts.memorised}/${row.judged.length} ${percents(memorised)}`;
+}
+
+function lostText({ lost }: RowIntervals): string {
+  return lost === null ? NOTHING : `${lost.count}/${lost.of} ${percents(lost.interval)}`;
+}
+
+function shareText(by: RowIntervals['by'][number]): string {
+  return by === null ? NOTHING : `${percent(by.share)} % ${percents(by.interval)}`;
+}
+
+function percents([low, high]: Interval): string {
+  return `[${percent(low)}–${percent(high)} %]`;
+}
+
+function percent(share: number): string {
+  return (100 * share).toFixed(0);
+}
+
+function estimateText(estimate: Estimate | null): string {
+  if (estimate === null) return NOTHING;
+  return `${countText(rounded(estimate.median))} [${estimate.interval.map((end) => countText(rounded(end))).join(', ')}]`;
+}
+
+/** As `estimateText`, of values below 1. */
+function sharesText(estimate: Estimate | null): string {
+  if (estimate === null) return NOTHING;
+  const { median, interval } = estimate;
+  return `${shortNumber(median)} [${interval.map((end) => timesText(end)).join(', ')}]`;
+}
+
+function rounded(value: number): number {
+  return value < 10 ? Math.round(value * 10) / 10 : Math.round(value);
+}
+
+/** A ratio and its interval; too wide a one is only said to be so. */
+function ratioText(estimate: Estimate | null): string {
+  if (estimate === null) return NOTHING;
+  const { median, interval, runs } = estimate;
+  const [low, high] = interval;
+  const ends = `[${[low, high].map(timesText).join(', ')}] n=${runs}`;
+  return high <= WIDEST_FACTOR * low ? `×${timesText(median)} ${ends}` : `not determined ${ends}`;
+}
+
+function timesText(value: number): string {
+  return value === Infinity ? '∞' : shortNumber(value);
+}

@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runFiles } from '../../contract/files.js';
+import { parseJsonLine } from '../../contract/json-line.js';
+
+/** A metric over another one: `y` at each `x`. NaN: the row has no number of that name. */
+export type Curve = { readonly x: readonly number[]; readonly y: readonly number[] };
+
+/** The rows of a `metrics.jsonl`. A line that is still being written is left out. */
+export class RunRows {
+  readonly #rows: readonly Readonly<Record<string, unknown>>[];
+  readonly keys: ReadonlySet<string>;
+
+  /** @param directory Of a run, or of an evaluation; without the file there are no rows. */
+  constructor(directory: string) {
+    this.#rows = linesOf(join(directory, runFiles.metrics)).flatMap((line) => {
+      const row = parseJsonLine(line);
+      return row === null ? [] : [row];
+    });
+    this.keys = new Set(this.#rows.flatMap((row) => Object.keys(row)));
+  }
+
+  /** The rows that have a metric; one that was written as null is NaN. */
+  series(name: string, xName = 'step'): Curve {
+    const rows = this.#rows.filter((row) => name in row);
+    return { x: rows.map((row) => numberOf(row[xName])), y: rows.map((row) => numberOf(row[name])) };
+  }
+
+  /** The last value of a metric; null: it is no number. Undefined: no row has it. */
+  last(name: string): number | null | undefined {
+    const value = this.#rows.findLast((row) => name in row)?.[name];
+    return value === undefined || (typeof value === 'number' && !Number.isNaN(value)) ? value : null;
+  }
+}
+
+function linesOf(path: string): string[] {
+  try {
+    return readFileSync(path, 'utf8').split('\n');
+  } catch {
+    return [];
+  }
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === 'number' ? value : Number.NaN;
+}

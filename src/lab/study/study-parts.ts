@@ -1,0 +1,112 @@
+import type { StudyCell, StudyColumn, StudyCurve, StudyFigure, StudyTable } from '../../contract/study.js';
+import { NOTHING } from '../../text/numbers.js';
+import { type Column, tableLines } from '../../text/table.js';
+
+/** A column of a table of a study, with its cells. */
+export type TableColumn = { readonly head: StudyColumn; readonly cells: readonly StudyCell[] };
+
+/** A number and how it is written. An infinite one has its text alone, as JSON has none. */
+export type Written = {
+  readonly value: number | null;
+  readonly text: string;
+  readonly interval?: readonly [number, number];
+};
+
+/** Builds columns from rows: takes a title, a function from a row to a cell, and when the column is dropped. */
+export function columnsOf<Row>(rows: readonly Row[]) {
+  return (align: 'left' | 'right') =>
+    (title: string, cellOf: (row: Row) => string | Written, spare = 0): TableColumn => {
+      return { head: { title, unit: null, align, spare }, cells: rows.map((row) => cell(cellOf(row))) };
+    };
+}
+
+function cell(written: string | Written): StudyCell {
+  if (typeof written === 'string') return written;
+  const { value, text, interval = null } = written;
+  const ends = interval && ([finite(interval[0]), finite(interval[1])] as [number | null, number | null]);
+  return { value: finite(value), interval: ends, n: null, text };
+}
+
+function finite(value: number | null): number | null {
+  return value !== null && Number.isFinite(value) ? value : null;
+}
+
+/** How a cell of `columnsOf` is written. */
+function textOf(written: StudyCell): string {
+  return typeof written === 'object' ? (written?.text ?? '') : String(written);
+}
+
+/** The column, unless it has this in every row: a dash, or an empty cell. */
+export function unlessAll(candidate: TableColumn, text: string): TableColumn[] {
+  return candidate.cells.every((each) => textOf(each) === text) ? [] : [candidate];
+}
+
+/** Makes a column without any value the first to be dropped if the table is too wide. */
+export function sparedIfNothing(candidate: TableColumn): TableColumn {
+  return unlessAll(candidate, NOTHING).length > 0 ? candidate : { ...candidate, head: { ...candidate.head, spare: 3 } };
+}
+
+export function tableOf(
+  title: string | null,
+  columns: readonly TableColumn[],
+  notes: readonly string[] = [],
+): StudyTable {
+  const rows = (columns[0]?.cells ?? []).map((_, row) => ({
+    cells: columns.map(({ cells }) => cells[row]!),
+    best: false,
+  }));
+  return { title, columns: columns.map(({ head }) => head), rows, notes };
+}
+
+/** A table as lines of text, with its notes. */
+export function tableText({ title, columns, rows, notes }: StudyTable, width: number): string[] {
+  const shown = columns.map(({ title: head, align, spare }, at): Column => ({
+    ...{ title: head, align: align ?? 'left', spare: spare ?? at, cells: rows.map(({ cells }) => textOf(cells[at]!)) },
+  }));
+  return [...(title === null ? [] : [title]), ...tableLines(shown, width), ...notes, ''];
+}
+
+/** A note where something holds. */
+export function when(holds: boolean, note: string): string[] {
+  return holds ? [note] : [];
+}
+
+type Point = { readonly x: number; readonly y: number; readonly lo?: number; readonly hi?: number };
+
+/** A series with a point for each item; its bars, where any point has ends. */
+export function points<Item>(
+  name: string,
+  items: readonly Item[],
+  pointOf: (item: Item) => Point,
+  kind: StudyCurve['kind'] = 'points',
+): StudyCurve {
+  const all = items.map(pointOf);
+  const ends = (end: 'lo' | 'hi') =>
+    all.some((point) => point[end] !== undefined) ? all.map((point) => point[end] ?? point.y) : null;
+  return {
+    name,
+    kind,
+    x: all.map(({ x }) => x),
+    y: all.map(({ y }) => y),
+    lo: ends('lo'),
+    hi: ends('hi'),
+    xlo: null,
+    xhi: null,
+  };
+}
+
+type Axis = { readonly title: string; readonly unit?: string; readonly log?: boolean };
+
+export function figure(
+  title: string,
+  note: string | null,
+  [x, y]: readonly [Axis, Axis],
+  series: readonly StudyCurve[],
+): StudyFigure {
+  const axis = ({ unit = null, log = false, ...named }: { unit?: string | null } & Omit<Axis, 'unit'>) => ({
+    ...named,
+    unit,
+    log,
+  });
+  return { title, note, x: axis(x), y: axis(y), series, lines: [], cells: null, range: null };
+}

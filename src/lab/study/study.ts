@@ -1,0 +1,118 @@
+/** `memrl study`: what the runs of a sweep say of the laboratory's questions, as tables, figures and verdicts in a `study.json`. */
+import { basename, join, resolve } from 'node:path';
+import { References } from './memory/references.js';
+import { runFiles } from '../../contract/files.js';
+import { ReferenceFile } from '../reference/reference-file.js';
+import { type Study, studyText } from '../../contract/study.js';
+import { readJson, replaceFile } from '../run/read-json.js';
+import type { ClaimSection } from './claims/measures.js';
+import { KeptFacts } from './kept-facts.js';
+import { key } from '../config/key.js';
+import { bool, orNone, text } from '../config/value-type.js';
+import { answerNotes, answerTables } from './memory/tables.js';
+import { answerFigures } from './memory/figures.js';
+import { memorySections, type MemorySection } from './memory/sections.js';
+import { testNotes, testTables } from './memory/test-tables.js';
+import { tableText } from './study-parts.js';
+import { claimSections, verdictsOf } from './claims/sweep-claims.js';
+import { hasEnded } from '../../base/run-words.js';
+import { type EndingRun, hasNewEnd, type SweepGroup, sweepGroups } from './sweep-runs.js';
+
+/** Limit on the attempts to write what several runs that end at once have to say. */
+const MOST_ROUNDS = 4;
+
+/**
+ * Writes the study of a sweep into its directory. When another run has ended meanwhile it is written again, so that the last
+ * writer has seen the ends of all.
+ *
+ * @param ending The run that asks, at its end.
+ * @returns the path of the file; null: these runs are of nothing that it knows, and nothing is written.
+ * @throws UserError when there are no runs.
+ */
+export function writeStudy(directory: string, ending: EndingRun | null = null): string | null {
+  const path = join(directory, runFiles.study);
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    const sweep = readSweep(directory, ending);
+    // Verdicts take a while: while runs still train, the next one would make them anew.
+    const isOver = ending === null || sweep.groups.every(({ runs }) => runs.every(({ state }) => hasEnded(state)));
+    const study = studyOf(sweep, isOver);
+    if (study === null) return null;
+    sweep.kept.save();
+    replaceFile(path, studyText(study));
+    if (!hasNewEnd(sweep.groups)) break;
+  }
+  return path;
+}
+
+/** Writes a second study beside it, of intervals and tests. @returns its tables and notes as lines; none: there are no memory runs. */
+export function writeTests(directory: string, width: number): string[] {
+  const { sections } = readSweep(directory);
+  const tables = testTables(sections);
+  if (tables.length === 0) return [];
+  const study = { title: 'intervals and tests', tables, notes: testNotes };
+  replaceFile(join(directory, 'study-tests.json'), studyText(study));
+  return [...tables.flatMap((table) => tableText(table, width)), ...testNotes];
+}
+
+/** What the claims on a sweep go by, as `docs/claims` keeps it. */
+export function claimsJson(directory: string): string {
+  const { groups, sections } = readSweep(directory);
+  const written = { sections: claimSections(basename(resolve(directory)), groups, sections) };
+  return JSON.stringify(written, (_key, value: unknown) => (value === Infinity ? 'infinite' : value), 2);
+}
+
+/** The runs of a sweep, and what those that learn secrets have come to. */
+type ReadSweep = {
+  readonly name: string;
+  readonly groups: readonly SweepGroup[];
+  readonly references: References;
+  readonly sections: readonly MemorySection[];
+  readonly kept: KeptFacts;
+};
+
+function readSweep(directory: string, ending: EndingRun | null = null): ReadSweep {
+  const root = resolve(directory);
+  const kept = new KeptFacts(root);
+  const groups = sweepGroups(root, kept, ending);
+  const references = readReferences(root, groups);
+  return { name: basename(root), groups, references, sections: memorySections(groups, references, kept), kept };
+}
+
+/** Null: its runs are of nothing that is known here. */
+function studyOf(
+  { name, groups, references, sections, kept }: ReadSweep,
+  isOver: boolean,
+): Omit<Study, 'warnings'> | null {
+  const verdicts = isOver ? sweepVerdicts(name, claimSections(name, groups, sections), kept) : [];
+  if (sections.length + verdicts.length === 0) return null;
+  return {
+    title: sections.length === 0 ? 'claims' : 'bits learnt per episode',
+    notes: answerNotes(sections, references),
+    tables: sections.flatMap(answerTables),
+    figures: sections.flatMap(answerFigures),
+    verdicts,
+  };
+}
+
+function sweepVerdicts(name: string, sources: readonly ClaimSection[], kept: KeptFacts): Study['verdicts'] {
+  return kept.value('verdicts', [name, sources], () => verdictsOf(name, sources));
+}
+
+/** The files of `memrl ideal` beside the runs of a sweep, then those in the runs; invalid ones are skipped. */
+function readReferences(directory: string, groups: readonly SweepGroup[]): References {
+  const folders = [directory, ...groups.flatMap(({ runs }) => runs.map((run) => run.directory))];
+  return new References(
+    folders.flatMap((folder) => ReferenceFile.safeParse(readJson(join(folder, runFiles.reference))).data ?? []),
+  );
+}
+
+/** `memrl study`. */
+export const studyKeys = {
+  path: key(orNone(text), null, 'the directory of a sweep, in which its runs are; `path=` may be left out'),
+  tests: key(
+    bool,
+    false,
+    'intervals and tests of all rows: print them, and write them into study-tests.json; --tests is the same',
+  ),
+  json: key(bool, false, 'print the numbers that claims are judged by, and write nothing; --json is the same'),
+};
