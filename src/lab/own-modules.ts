@@ -73,6 +73,8 @@ export type TextTask = {
   readonly id?: string;
   /** The right answer, or other data for rewards that the policy never sees. */
   readonly gold?: unknown;
+  /** Information in the right answer: log2 of the number of answers that are equally likely. */
+  readonly bits?: number;
   readonly tags?: readonly string[];
 };
 

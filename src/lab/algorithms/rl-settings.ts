@@ -65,7 +65,7 @@ export const rlKeys = {
       key(
         environmentName,
         'arithmetic',
-        'environment: arithmetic, word_problems, gsm8k, or the path of a module with your own',
+        'environment: arithmetic, secrets, word_problems, gsm8k, or the path of a module with your own',
       ),
       'dataset_builder',
     ),

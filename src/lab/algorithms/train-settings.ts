@@ -28,7 +28,7 @@ export const environmentKeys = {
   environment: key(
     text,
     'memory',
-    'environment: memory (the games of env_type), arithmetic, word_problems, gsm8k, or the path of a module with your own',
+    'environment: memory (the games of env_type), arithmetic, secrets, word_problems, gsm8k, or the path of a module with your own',
   ),
   environment_params: key(orNone(text), null, 'parameters of the environment, as YAML or JSON: {max: 9}'),
 };

@@ -26,6 +26,7 @@ import { openReference } from '../service/open-model.js';
 import { learn, type Learning, type Models } from '../update/learn.js';
 import { klSum } from '../update/update.js';
 import { openPlayed, openPlayer } from './played.js';
+import { ToldAnswers, ToldState } from '../reference/told-answers.js';
 import { modulesOf, requireSameModules } from './own-parts.js';
 import { announcementOf, hasReference, type TrainConfig } from './train-settings.js';
 
@@ -81,6 +82,7 @@ const SavedState = z.looseObject({
   observer: ObserverState.nullable().default(null),
   stay: StayState.default({ length: 0, lost: 0 }),
   modules: z.string().default(''),
+  told: ToldState.default({}),
 });
 
 class Train implements Training {
@@ -98,6 +100,7 @@ class Train implements Training {
   readonly #learning: Learning;
   readonly #evaluator: Evaluator;
   readonly #stay: Stay;
+  readonly #told: ToldAnswers;
   readonly #tasks: (step: number) => Task[];
   /** One stream for all episodes of the run: the published figures were drawn so. */
   #random: Rng;
@@ -116,6 +119,7 @@ class Train implements Training {
       isMemoryEnvironment(environment) ? environment.solution().bits : Infinity,
       config.stop_memorised,
     );
+    this.#told = new ToldAnswers(environment);
     this.#tasks = taskBatches(environment, config.batch_size, config.seed);
     this.#random = rng(config.seed, 'sampling');
     const saved = restoredState(run, SavedState, this.algorithm);
@@ -125,6 +129,7 @@ class Train implements Training {
     this.#random = resumeRng(saved.random);
     this.#updates = saved.updates;
     this.#stay.restore(saved.stay);
+    this.#told.restore(saved.told);
   }
 
   async step(step: number, row: Means): Promise<void> {
@@ -134,6 +139,7 @@ class Train implements Training {
     const options: RolloutOptions = { copies, sampling: { maxTokens, temperature }, streams: 'shared' };
     const groups = await rollOut({ service, environment }, this.#tasks(step), options, this.#random);
     watch.note(step, groups);
+    if (!isMemoryEnvironment(environment)) this.#told.note(groups);
     addEntropy(row, groups);
     addRolloutStatistics(row, 'env/all/', groups, 1);
 
@@ -161,7 +167,7 @@ class Train implements Training {
   progress(step: number): Row {
     const { batch_size: size, group_size: copies, learning_rate: rate } = this.#config;
     const learning = { 'optim/updates': this.#updates, 'optim/lr': rate };
-    return { 'progress/episodes': step * size * copies, ...learning, ...this.#parts.watch.row() };
+    return { 'progress/episodes': step * size * copies, ...learning, ...this.#parts.watch.row(), ...this.#told.row() };
   }
 
   async evaluate(): Promise<Row> {
@@ -176,7 +182,14 @@ class Train implements Training {
     const observer = this.#parts.watch.state();
     const watched = observer === null ? {} : { observer };
     const modules = modulesOf({ ...this.#config, objective: this.#config.loss_fn });
-    return { random: this.#random.state(), updates: this.#updates, ...watched, stay: this.#stay.state, modules };
+    return {
+      random: this.#random.state(),
+      updates: this.#updates,
+      ...watched,
+      stay: this.#stay.state,
+      modules,
+      told: this.#told.state(),
+    };
   }
 
   words(): string {

@@ -8,6 +8,7 @@ import { readParams, type Params } from '../rewards/params.js';
 import type { Tokenizer } from '../text/tokenizer.js';
 import { arithmetic, arithmeticParams } from './arithmetic/arithmetic.js';
 import type { Environment } from './environment.js';
+import { manySecrets, manySecretsParams } from './memory/many-secrets.js';
 import { gsm8k, gsm8kParams } from './word-problems/gsm8k.js';
 import { wordProblems, wordProblemParams } from './word-problems/word-problems.js';
 import { environmentOf, requireTextEnvironment } from './text-environment.js';
@@ -19,6 +20,7 @@ export type EnvironmentName = { readonly environment: string; readonly environme
 const registry: Readonly<Record<string, Opener>> = {
   arithmetic: (params) => arithmetic(readParams(arithmeticParams, params, 'The environment `arithmetic`')),
   gsm8k: (params, tokenizer) => gsm8k(readParams(gsm8kParams, params, 'The environment `gsm8k`'), tokenizer),
+  secrets: (params) => manySecrets(readParams(manySecretsParams, params, 'The environment `secrets`')),
   word_problems: (params, tokenizer) =>
     wordProblems(readParams(wordProblemParams, params, 'The environment `word_problems`'), tokenizer),
 };

@@ -171,11 +171,17 @@ async function groupRewards(
   return scored;
 }
 
-function solutionOf({ prompt, id }: Task, answer: string, words: Words): Solution {
+function solutionOf(task: Task, answer: string, words: Words): Solution {
+  const { prompt, id } = task;
   const answerTokens = words.tokens(answer, `the answer of task ${id}`);
   const tokens = Int32Array.from([...prompt, ...answerTokens, ...(words.end === null ? [] : [words.end])]);
   const from = (end: number) => Uint8Array.from(tokens, (_, at) => Number(at >= prompt.length && at < end));
-  return { tokens, weights: from(tokens.length), answerWeights: from(prompt.length + answerTokens.length), bits: null };
+  return {
+    tokens,
+    weights: from(tokens.length),
+    answerWeights: from(prompt.length + answerTokens.length),
+    bits: (task as KnownTask).own.bits ?? null,
+  };
 }
 
 function guarded<T>(where: string, call: () => T): T {

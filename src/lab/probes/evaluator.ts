@@ -6,6 +6,7 @@ import { addRolloutStatistics } from '../rollouts/statistics.js';
 import { Means, type Row } from '../run/metrics-file.js';
 import type { EngineService } from '../service/engine-service.js';
 import type { TrainingService } from '../service/service.js';
+import { answersKnown } from './answers-known.js';
 import { bitsKnown } from './bits-known.js';
 
 /** A measurement of the weights, which must not change them. @param updates Number of updates so far. */
@@ -62,7 +63,9 @@ export class Evaluator {
 
   async #measure(updates: number): Promise<Row> {
     const { environment, test, seed, constants, probes = [] } = this.#evaluation;
-    const known = isMemoryEnvironment(environment) ? await this.#memoryMeasures(environment) : {};
+    const known = isMemoryEnvironment(environment)
+      ? await this.#memoryMeasures(environment)
+      : await answersKnown(this.#service, environment, seed);
     const sampled = await testRollouts({ service: this.#service, environment }, test, { seed, updates });
     return { ...known, ...sampled, ...(await probed(probes, this.#service, updates)), ...constants };
   }

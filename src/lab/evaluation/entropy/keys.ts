@@ -11,7 +11,7 @@ export const entropyKeys = {
   environment: key(
     text,
     'arithmetic',
-    'environment: arithmetic, word_problems, gsm8k, or the path of a module with your own',
+    'environment: arithmetic, secrets, word_problems, gsm8k, or the path of a module with your own',
   ),
   environment_params: key(orNone(text), null, 'parameters of the environment, as YAML or JSON: {max: 9}'),
   B_U: key(int(3), 64, 'prompts of the batch U, which the step is made from'),

@@ -1,0 +1,61 @@
+import * as z from 'zod';
+import type { Environment } from '../environments/environment.js';
+import type { Rollout } from '../rollouts/rollouts.js';
+import type { Row } from '../run/metrics-file.js';
+
+/** For each task its answer's size in bits, and the different wrong answers so far; null once the right one was rewarded. */
+export const ToldState = z.record(z.string(), z.object({ bits: z.number(), wrong: z.array(z.string()).nullable() }));
+type ToldState = z.infer<typeof ToldState>;
+
+/**
+ * What rewards of right answers have told of all answers, in bits: an ideal observer of the same guesses excludes each
+ * wrong one, and knows the answer once it was rewarded.
+ */
+export class ToldAnswers {
+  readonly #bitsOf: (rollout: Rollout) => number | null;
+  #tasks = new Map<string, { readonly bits: number; wrong: Set<string> | null }>();
+
+  constructor(environment: Environment) {
+    this.#bitsOf = ({ task }) => environment.solution?.(task)?.bits ?? null;
+  }
+
+  note(groups: readonly (readonly Rollout[])[]): void {
+    for (const group of groups) {
+      const bits = this.#bitsOf(group[0]!);
+      if (bits === null) continue;
+      for (const { task, turns, rewards } of group) {
+        const known = this.#tasks.get(task.id) ?? { bits, wrong: new Set<string>() };
+        this.#tasks.set(task.id, known);
+        const { metrics = {} } = rewards[0]!;
+        if (metrics['correct'] === 1) known.wrong = null;
+        else if (metrics['format'] === 1) known.wrong?.add(turns[0]!.text);
+      }
+    }
+  }
+
+  /** Empty until a task whose answer has a size in bits was played. */
+  row(): Row {
+    if (this.#tasks.size === 0) return {};
+    let told = 0;
+    for (const { bits, wrong } of this.#tasks.values()) {
+      told += wrong === null ? bits : bits - Math.log2(2 ** bits - wrong.size);
+    }
+    return { 'observer/bits_told': told };
+  }
+
+  state(): ToldState {
+    const written = ({ bits, wrong }: { bits: number; wrong: Set<string> | null }) => {
+      return { bits, wrong: wrong === null ? null : [...wrong] };
+    };
+    return Object.fromEntries([...this.#tasks].map(([id, task]) => [id, written(task)]));
+  }
+
+  restore(saved: ToldState): void {
+    this.#tasks = new Map(
+      Object.entries(saved).map(([id, { bits, wrong }]) => [
+        id,
+        { bits, wrong: wrong === null ? null : new Set(wrong) },
+      ]),
+    );
+  }
+}
