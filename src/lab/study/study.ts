@@ -13,6 +13,7 @@ import { answerNotes, answerTables } from './memory/tables.js';
 import { answerFigures } from './memory/figures.js';
 import { memorySections, type MemorySection } from './memory/sections.js';
 import { testNotes, testTables } from './memory/test-tables.js';
+import { slopeFigures, slopeRows, slopeTables } from './slopes.js';
 import { tableText } from './study-parts.js';
 import { claimSections, verdictsOf } from './claims/sweep-claims.js';
 import { hasEnded } from '../../base/run-words.js';
@@ -84,12 +85,13 @@ function studyOf(
   isOver: boolean,
 ): Omit<Study, 'warnings'> | null {
   const verdicts = isOver ? sweepVerdicts(name, claimSections(name, groups, sections), kept) : [];
-  if (sections.length + verdicts.length === 0) return null;
+  const slopes = slopeRows(groups, kept);
+  if (sections.length + verdicts.length + slopes.length === 0) return null;
   return {
     title: sections.length === 0 ? 'claims' : 'bits learnt per episode',
     notes: answerNotes(sections, references),
-    tables: sections.flatMap(answerTables),
-    figures: sections.flatMap(answerFigures),
+    tables: [...sections.flatMap(answerTables), ...slopeTables(slopes)],
+    figures: [...sections.flatMap(answerFigures), ...slopeFigures(slopes)],
     verdicts,
   };
 }

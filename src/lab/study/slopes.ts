@@ -1,0 +1,159 @@
+import { join } from 'node:path';
+import type { ReportedRun } from '../../analysis/analysed-run.js';
+import { type Clustered, drawClustered, type Interval, resampled95 } from '../../analysis/bootstrap.js';
+import { median } from '../../analysis/statistics.js';
+import { groupBy } from '../../base/group-by.js';
+import { runFiles } from '../../contract/files.js';
+import type { StudyFigure, StudyTable } from '../../contract/study.js';
+import { shortNumber } from '../../text/numbers.js';
+import { parametersText } from '../../text/parameters-text.js';
+import { type KeptFacts, stampOf } from './kept-facts.js';
+import { RunRows } from './run-rows.js';
+import { columnsOf, figure, points, tableOf, type Written } from './study-parts.js';
+import type { SweepGroup } from './sweep-runs.js';
+
+/**
+ * What the rows of a run with `log_slope` say. `start`: log-odds of the answer at the beginning, nats. `slope`: by how much steps of
+ * the optimizer along their gradient would raise them there, per unit of the learning rate. `updates`: until the answer had a
+ * probability of a half; infinite: it never had.
+ */
+type SlopeFacts = { readonly start: number; readonly slope: number; readonly updates: number };
+
+/** `expected`: the updates that steps along the gradient would have taken, with the slope that they had at the beginning. */
+type SlopeRun = SlopeFacts & { readonly base: string; readonly rate: number; readonly expected: number };
+
+/** The runs of a group that differ in seed and secret alone. */
+export type SlopeRow = { readonly group: string; readonly setting: string; readonly runs: readonly SlopeRun[] };
+
+/** Parameters that do not make another setting. */
+const among = new Set(['seed', 'dataset_seed', 'fixed_secret', 'load_checkpoint_path', 'train_data_path', 'log_path']);
+
+/** The settings of a sweep whose runs measured the slope of their answer; runs that have not ended are left out. */
+export function slopeRows(groups: readonly SweepGroup[], kept: KeptFacts): SlopeRow[] {
+  return groups.flatMap(({ name: group, runs }) => {
+    const measured = runs.flatMap((run) => {
+      const found = run.state === 'done' ? slopeRun(run, kept) : null;
+      return found === null ? [] : [{ run, found }];
+    });
+    const differing = differingIn(measured.map(({ run }) => run));
+    const settings = groupBy(measured, ({ run: { parameters } }) =>
+      parametersText(Object.fromEntries(differing.map((name) => [name, parameters[name] ?? '–']))),
+    );
+    return [...settings].map(([setting, members]) => ({ group, setting, runs: members.map(({ found }) => found) }));
+  });
+}
+
+function differingIn(runs: readonly ReportedRun[]): string[] {
+  const names = [...new Set(runs.flatMap(({ parameters }) => Object.keys(parameters)))];
+  return names.filter(
+    (name) => !among.has(name) && new Set(runs.map(({ parameters }) => JSON.stringify(parameters[name]))).size > 1,
+  );
+}
+
+function slopeRun({ name, directory, config }: ReportedRun, kept: KeptFacts): SlopeRun | null {
+  const path = join(directory, runFiles.metrics);
+  const facts = kept.value(`slope of ${name}`, stampOf(path), () => slopeFacts(new RunRows(directory)));
+  const rate = config['learning_rate'];
+  if (facts === null || typeof rate !== 'number') return null;
+  return {
+    ...facts,
+    rate,
+    base: String(config['load_checkpoint_path']),
+    expected: -facts.start / (rate * facts.slope),
+  };
+}
+
+/** Null: the slope was not measured, or the answer was likelier than not at the beginning. */
+export function slopeFacts(rows: RunRows): SlopeFacts | null {
+  const [slope] = rows.series('test/slope').y;
+  const { x: updates, y: odds } = rows.series('test/log_odds', 'optim/updates');
+  const [start] = odds;
+  if (slope === undefined || start === undefined || !(start < 0)) return null;
+  const at = odds.findIndex((each) => each >= 0);
+  if (at === -1) return { start, slope, updates: Infinity };
+  // Evaluations are some updates apart.
+  const share = -odds[at - 1]! / (odds[at]! - odds[at - 1]!);
+  return { start, slope, updates: updates[at - 1]! + share * (updates[at]! - updates[at - 1]!) };
+}
+
+/** A table of the settings, and a figure of all of them; none: no run measured its slope. */
+export function slopeTables(rows: readonly SlopeRow[]): StudyTable[] {
+  if (rows.length === 0) return [];
+  const column = columnsOf(rows);
+  const [left, right] = [column('left'), column('right')];
+  return [
+    tableOf(
+      'What an update moves: until the answer has a probability of a half',
+      [
+        left('group', ({ group }) => group),
+        left('setting', ({ setting }) => setting),
+        right('runs', ({ runs }) => String(runs.length)),
+        right('known', ({ runs }) => String(runs.filter(({ updates }) => updates < Infinity).length)),
+        right('slope', ({ runs }) => estimateText(estimate(runs, ({ slope }) => slope))),
+        right('updates', ({ runs }) => estimateText(estimate(runs, ({ updates }) => updates))),
+        right('along the slope', ({ runs }) => estimateText(estimate(runs, ({ expected }) => expected))),
+        right('share', ({ runs }) => estimateText(estimate(runs, shareOf))),
+        right('rate × updates', ({ runs }) => estimateText(estimate(runs, ({ rate, updates }) => rate * updates))),
+      ],
+      [
+        'slope: nats of log-odds per unit of the learning rate, by the optimizer’s steps along the gradient of the answer, before the first update',
+        'along the slope: updates that such steps would take; share: of these in the updates that it took. Medians of all runs, with 95 % by the bootstrap over warm-ups and the runs on each',
+      ],
+    ),
+  ];
+}
+
+export function slopeFigures(rows: readonly SlopeRow[]): StudyFigure[] {
+  const all = rows.flatMap((row) => {
+    const [took, expected] = [estimate(row.runs, ({ updates }) => updates), estimate(row.runs, (run) => run.expected)];
+    return took.median < Infinity ? [{ group: row.group, took, expected: expected.median }] : [];
+  });
+  if (all.length === 0) return [];
+  const [least, most] = [
+    Math.min(...all.map(({ expected }) => expected)),
+    Math.max(...all.map(({ took }) => took.median)),
+  ];
+  const dots = [...groupBy(all, ({ group }) => group)].map(([group, own]) =>
+    points(group, own, ({ took, expected }) => ({
+      x: expected,
+      y: took.median,
+      lo: took.interval[0],
+      hi: took.interval[1],
+    })),
+  );
+  const line = (name: string, share: number) =>
+    points(name, [least, most * share], (x) => ({ x, y: x / share }), 'dashed');
+  return [
+    figure(
+      'Updates until the answer has a probability of a half',
+      'Each dot is a setting. Dashed: every update goes along the slope, or a sixth of each does.',
+      [
+        { title: 'updates along the slope before the first one', log: true },
+        { title: 'updates that it took', log: true },
+      ],
+      [...dots, line('all of an update', 1), line('a sixth of it', 1 / 6)],
+    ),
+  ];
+}
+
+function shareOf({ expected, updates }: SlopeRun): number {
+  return expected / updates;
+}
+
+type Estimate = { readonly median: number; readonly interval: Interval };
+
+function estimate(runs: readonly SlopeRun[], of: (run: SlopeRun) => number): Estimate {
+  const cell: Clustered<number>[] = runs.map((run) => ({ cluster: run.base, value: of(run) }));
+  const interval = resampled95(runs.length, (random) => median(drawClustered([cell], random)[0]!));
+  const middle = median(runs.map(of))!;
+  return { median: middle, interval: interval ?? [middle, middle] };
+}
+
+function estimateText({ median: middle, interval }: Estimate): Written {
+  const [low, high] = interval.map(written);
+  return { value: middle, text: `${written(middle)} [${low}, ${high}]`, interval };
+}
+
+function written(value: number): string {
+  return value === Infinity ? '∞' : shortNumber(value);
+}
