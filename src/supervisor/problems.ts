@@ -2,8 +2,10 @@ import { gpuName, type RunId } from '../base/ids.js';
 import type { GpuPool } from '../scheduler/state.js';
 import type { Unwritten } from './publish/run-view.js';
 
-type Known = {
-  readonly state: { readonly active: ReadonlySet<RunId>; readonly gpu: Pick<GpuPool, 'gpus' | 'devices'> };
+type ProblemPorts = {
+  readonly loop: {
+    readonly state: { readonly active: ReadonlySet<RunId>; readonly gpu: Pick<GpuPool, 'gpus' | 'devices'> };
+  };
   readonly launcher: { readonly shortage: string | null };
   readonly gpus: { readonly problem: string | null };
   readonly losses: { words(): string | null };
@@ -11,7 +13,13 @@ type Known = {
 };
 
 /** What keeps runs from starting, or makes those that are up useless, in words. */
-export function problems({ state, launcher: { shortage }, gpus, losses, watcher }: Known): (string | null)[] {
+export function problems({
+  loop: { state },
+  launcher: { shortage },
+  gpus,
+  losses,
+  watcher,
+}: ProblemPorts): (string | null)[] {
   return [
     shortage === null ? null : `no run can be started right now: ${shortage}`,
     gpus.problem,

@@ -1,29 +1,19 @@
-/**
- * The work of a supervisor before it listens: it reads the journal, and resumes the runs in it.
- *
- * The order matters. Losses are noted before anything is forgotten; what has to be forgotten is recorded before it is acted upon;
- * live runs are adopted before clients see them.
- */
+/** The work of a supervisor before it listens: it reads the journal, and recalls the runs in it. */
 import { join } from 'node:path';
 import { supervisorFiles } from '../contract/files.js';
 import { hasRuns, sweepsOnDisk } from '../files/sweep-folders.js';
+import { passTurn } from '../processes/turn.js';
 import type { SchedulerEvent } from '../scheduler/event.js';
 import { emptyState, type SchedulerState } from '../scheduler/state.js';
-import { Journal, type JournalPast } from './core/journal.js';
 import type { EventLoop } from './core/event-loop.js';
+import { Journal, type JournalPast } from './core/journal.js';
 import { enlargeHeap } from './core/large-heap.js';
-import { forgetting, type PastAttempt, reconcile, type ReconcileTools, Recovery, replay } from './core/recovery.js';
-import type { ClockWatch, SteadyClock } from './core/steady-clock.js';
-import { passTurn } from '../processes/turn.js';
-import type { GpuWatch } from './gpus/gpu-watch.js';
-import type { NotificationCentre } from './notify/notifications.js';
-import type { Ownership } from './ownership/ownership.js';
+import { forgetting, type PastAttempt, Recovery, replay } from './core/recovery.js';
 import { EventStream } from './publish/event-stream.js';
 import type { Losses } from './runs/losses.js';
 import type { PlannedRuns } from './runs/planned-runs.js';
 import type { Records } from './runs/records.js';
 import type { SubmissionStore } from './runs/submission-store.js';
-import type { Watcher } from './runs/watcher.js';
 
 /** `recent`: the attempts that ended last, whose records may not have been written. */
 export type OpenedRuns = {
@@ -32,25 +22,6 @@ export type OpenedRuns = {
   past: JournalPast;
   recent: readonly PastAttempt[];
   events: EventStream;
-};
-
-/** The parts that are needed to resume runs. */
-type ResumeTools = ReconcileTools & {
-  runsDirectory: string;
-  log: (line: string) => void;
-  state: SchedulerState;
-  journal: Journal;
-  clock: SteadyClock;
-  clockWatch: ClockWatch;
-  submissions: SubmissionStore;
-  plannedRuns: PlannedRuns;
-  losses: Losses;
-  gpus: Pick<GpuWatch, 'lookIn'>;
-  records: Pick<Records, 'confirm'>;
-  ownership: Pick<Ownership, 'wereUp'>;
-  notifications: Pick<NotificationCentre, 'countRuns'>;
-  watcher: Pick<Watcher, 'endingOf' | 'vitals'>;
-  loop: Pick<EventLoop, 'follow'>;
 };
 
 /** Adopting so many runs takes a tenth of a second or more, in which clients cannot see or stop them. */
@@ -62,7 +33,10 @@ const AT_ONCE = 1000;
 export async function openRuns({
   runsDirectory,
   log,
-}: Pick<ResumeTools, 'runsDirectory' | 'log'>): Promise<OpenedRuns> {
+}: {
+  runsDirectory: string;
+  log: (line: string) => void;
+}): Promise<OpenedRuns> {
   const path = join(runsDirectory, supervisorFiles.directory, supervisorFiles.journal);
   const state = emptyState();
   const events = EventStream.open(runsDirectory, state, log);
@@ -72,35 +46,38 @@ export async function openRuns({
   return { journal, state, past, recent: recovery.recent, events };
 }
 
-/** Resumes the runs where the last supervisor left them. */
-export async function resumeRuns(parts: ResumeTools, { past, recent, events }: OpenedRuns): Promise<void> {
-  const { state, journal, submissions, plannedRuns, clock, clockWatch, notifications, watcher } = parts;
-  if (state.active.size >= MANY_LIVE) enlargeHeap();
-  noteLosses(parts, past);
+type RecallPorts = {
+  loop: Pick<EventLoop, 'state' | 'now' | 'clock'>;
+  submissions: Pick<SubmissionStore, 'prepare' | 'of' | 'forgetOthers'>;
+  plannedRuns: Pick<PlannedRuns, 'keys'>;
+  losses: Pick<Losses, 'note'>;
+  runsDirectory: string;
+  log: (line: string) => void;
+};
+
+/**
+ * Recalls what the runs of the journal are. The order matters: losses are noted before anything is forgotten, and what has to be
+ * forgotten is recorded before it is acted upon.
+ */
+export async function recallRuns(
+  { journal, past }: Pick<OpenedRuns, 'journal' | 'past'>,
+  ports: RecallPorts,
+): Promise<void> {
+  const { loop, submissions, plannedRuns } = ports;
+  if (loop.state.active.size >= MANY_LIVE) enlargeHeap();
+  noteLosses(past, ports);
   await submissions.prepare(plannedRuns.keys());
-  const reading = clock.reading();
-  const found = [...(reading === null ? [] : [reading]), ...unreadable(parts)];
+  const reading = loop.clock.reading();
+  const found = [...(reading === null ? [] : [reading]), ...unreadable(ports)];
   if (found.length > 0) await journal.append(found);
-  replay(state, found);
-  events.begin({
-    wallTime: (at) => clock.wallTime(at),
-    planned: (id) => plannedRuns.of(id),
-    bestOf: (id) => (watcher.endingOf(id) === null ? null : watcher.vitals(id).best),
-  });
+  replay(loop.state, found);
   submissions.forgetOthers(plannedRuns.keys());
-  findGpus(parts);
-  parts.ownership.wereUp(state.active);
-  await reconcile(state, parts);
-  confirmRecords(parts, recent);
-  notifications.countRuns();
-  clockWatch.start();
-  await followAll(parts);
 }
 
 /** Records why sweeps are unknown, for users who look for them. */
-function noteLosses({ runsDirectory, log, state, losses }: ResumeTools, { kept, damaged, isNew }: JournalPast): void {
+function noteLosses({ kept, damaged, isNew }: JournalPast, { loop, losses, runsDirectory, log }: RecallPorts): void {
   if (kept === null && !isNew) return;
-  const unknown = sweepsOnDisk(runsDirectory).filter((sweep) => !state.sweeps.has(sweep));
+  const unknown = sweepsOnDisk(runsDirectory).filter((sweep) => !loop.state.sweeps.has(sweep));
   const sweeps = unknown.filter((sweep) => hasRuns(join(runsDirectory, sweep)));
   if (kept === null && sweeps.length === 0) return;
   const what = damaged === 0 ? 'was not a file' : `was damaged (${damaged} lines)`;
@@ -111,7 +88,8 @@ function noteLosses({ runsDirectory, log, state, losses }: ResumeTools, { kept, 
 }
 
 /** The events that remove sweeps whose commands are lost; the next submission brings them back. */
-function unreadable({ state, plannedRuns, submissions, losses, log, now }: ResumeTools): SchedulerEvent[] {
+function unreadable({ loop, plannedRuns, submissions, losses, log }: RecallPorts): SchedulerEvent[] {
+  const { state } = loop;
   return [...state.sweeps].flatMap(([sweep, ids]) => {
     try {
       const intakes = state.intakes.filter(({ submission }) => submission.sweep === sweep);
@@ -122,21 +100,28 @@ function unreadable({ state, plannedRuns, submissions, losses, log, now }: Resum
       const rest = up === 0 ? '' : ` ${up} of its runs were running; they are taken over when it is submitted again.`;
       log(`sweep ${sweep} is forgotten: ${(error as Error).message}${rest}`);
       losses.note(`the commands of ${sweep} were lost: ${(error as Error).message}`, [sweep]);
-      return forgetting(state, sweep, now());
+      return forgetting(state, sweep, loop.now());
     }
   });
 }
 
-/** Looks for GPUs with the environment of the last submission, whose PATH has the driver's tools. */
-function findGpus({ state, gpus, submissions }: ResumeTools): void {
-  const last = [...state.runs.values()].at(-1);
-  if (last !== undefined) gpus.lookIn(submissions.of(last.plan).environment);
+/** The environment of the last submission, whose PATH has the driver's tools; null: there was none. */
+export function lastEnvironment({ runs }: SchedulerState, plannedRuns: Pick<PlannedRuns, 'submission'>) {
+  const last = [...runs.values()].at(-1);
+  return last === undefined ? null : plannedRuns.submission(last.plan).environment;
 }
 
-function confirmRecords({ plannedRuns, records, clock }: ResumeTools, recent: readonly PastAttempt[]): void {
+type ConfirmPorts = {
+  loop: Pick<EventLoop, 'clock'>;
+  plannedRuns: Pick<PlannedRuns, 'of'>;
+  records: Pick<Records, 'confirm'>;
+};
+
+/** Writes the records of the attempts that ended last, which may not have been written. */
+export function confirmRecords(recent: readonly PastAttempt[], { plannedRuns, records, loop }: ConfirmPorts): void {
   for (const past of recent) {
     const planned = plannedRuns.of(past.id);
-    const [startedAt, endedAt] = [clock.wallTime(past.startedAt), clock.wallTime(past.endedAt)];
+    const [startedAt, endedAt] = [loop.clock.wallTime(past.startedAt), loop.clock.wallTime(past.endedAt)];
     if (planned !== null) records.confirm(planned, { ...past, startedAt, endedAt });
   }
 }
@@ -144,8 +129,8 @@ function confirmRecords({ plannedRuns, records, clock }: ResumeTools, recent: re
 /**
  * Announces all runs in portions, and at least once even if there are none, so that observers know that all have been announced.
  */
-async function followAll({ state, loop }: ResumeTools): Promise<void> {
-  const ids = [...state.runs.keys()];
+export async function followAll(loop: Pick<EventLoop, 'state' | 'follow'>): Promise<void> {
+  const ids = [...loop.state.runs.keys()];
   for (let from = 0; from < ids.length; from += AT_ONCE) {
     loop.follow(new Set(ids.slice(from, from + AT_ONCE)));
     await passTurn();

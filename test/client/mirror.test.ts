@@ -10,6 +10,7 @@ import type { SweepSummary } from '../../src/protocol/run-summary.js';
 import type { SchedulerEvent } from '../../src/scheduler/event.js';
 import { emptyState } from '../../src/scheduler/state.js';
 import { step } from '../../src/scheduler/step.js';
+import type { PlannedRun } from '../../src/spec/planned-run.js';
 import { RunViewCache } from '../../src/supervisor/publish/run-view-cache.js';
 import { ClientLink } from '../../src/supervisor/publish/client-link.js';
 import { nothingMonitored, type MonitoredMetrics } from '../../src/supervisor/publish/run-view.js';
@@ -30,10 +31,10 @@ function newPair(count: number) {
       names.map((name) => ({ name, objective: { name: 'loss', goal: 'minimize' as const } })),
     ).runs.map((run) => [run.id, run]),
   );
-  const board = new RunViewCache({
-    state,
-    planned: (run) => planned.get(run)!,
-    contextOf: (run) => ({
+  const rows = {
+    loop: { state, clock: { wallTime: (at: number) => at } },
+    planned: (run: RunId) => planned.get(run)!,
+    contextOf: (run: PlannedRun) => ({
       argv: run.argv,
       parameters: run.parameters,
       gpuMemory: null,
@@ -44,7 +45,8 @@ function newPair(count: number) {
     }),
     leftOf: () => null,
     delayOf: () => null,
-    wallTime: (at) => at,
+  };
+  const board = new RunViewCache(rows, {
     sweeps: () => sweeps,
     gpus: () => [],
     unread: () => 0,

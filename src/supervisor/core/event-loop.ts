@@ -5,6 +5,7 @@ import type { SchedulerEvent } from '../../scheduler/event.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import { step } from '../../scheduler/step.js';
 import { isTurnOver, nextTurn } from '../../processes/turn.js';
+import { SteadyClock } from './steady-clock.js';
 
 /** How the loop records events: tests pass arrays, the program passes the journal. */
 type Recorder = {
@@ -48,7 +49,10 @@ const MENTION_MS = 10;
  * refused.
  */
 export class EventLoop {
-  readonly #state: SchedulerState;
+  /** The state of the scheduler, which only the loop changes. */
+  readonly state: SchedulerState;
+  /** The clock of the scheduler, from which all times of events are. */
+  readonly clock: Pick<SteadyClock, 'now' | 'wallTime' | 'reading'>;
   readonly #recorder: Recorder;
   readonly #observers: Observer[] = [];
   #posts: Post[] = [];
@@ -57,9 +61,15 @@ export class EventLoop {
   /** Callers that wait until all events so far have been processed. */
   readonly #waiting: (() => void)[] = [];
 
-  constructor(state: SchedulerState, recorder: Recorder) {
-    this.#state = state;
+  constructor(state: SchedulerState, recorder: Recorder, clock: EventLoop['clock'] = new SteadyClock(state.boots)) {
+    this.state = state;
+    this.clock = clock;
     this.#recorder = recorder;
+  }
+
+  /** The present time of the scheduler, ms. */
+  now(): number {
+    return this.clock.now();
   }
 
   /** Subscribes observers for the lifetime of the loop. Earlier ones are called first. */
@@ -149,7 +159,7 @@ export class EventLoop {
   }
 
   #take({ event, resolve }: Post): void {
-    const { actions, touched } = step(this.#state, event);
+    const { actions, touched } = step(this.state, event);
     for (const observer of this.#observers) observer.heard?.(event, touched);
     this.follow(touched);
     for (const action of actions) for (const observer of this.#observers) observer.perform?.(action);

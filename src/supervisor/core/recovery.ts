@@ -8,11 +8,11 @@ import { restored, Snapshot } from '../../scheduler/snapshot.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import { step } from '../../scheduler/step.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
+import type { EventLoop } from './event-loop.js';
 import { enlargeHeap, MANY_RUNS } from './large-heap.js';
 import { damagedSnapshot, type JournalContents, type JournalSink } from './journal-text.js';
 import { withEnd } from '../runs/endings.js';
-import type { AskDone } from '../runs/done-commands.js';
-import type { CompletionOf } from '../runs/exit-classification.js';
+import type { OutcomeOf } from '../runs/exit-classification.js';
 import type { PlannedRuns } from '../runs/planned-runs.js';
 
 /** Number of latest attempts whose record may not have been written before the supervisor died. */
@@ -120,52 +120,53 @@ function endingOf(state: RunState): Ending | null {
   return state.phase === 'waiting' ? state.last : null;
 }
 
-export type ReconcileTools = {
+type ReconcilePorts = {
+  loop: Pick<EventLoop, 'state' | 'now' | 'tell'>;
   executor: Executor;
   plannedRuns: Pick<PlannedRuns, 'of'>;
-  completionOf: CompletionOf;
-  askDone: AskDone;
-  tell: (event: SchedulerEvent) => void;
-  now: () => number;
+  outcomeOf: OutcomeOf;
 };
 
 /**
  * Finds out what happened to the runs that held a slot when the last supervisor died, and reports it as events: live ones are
  * adopted, exit codes of dead ones are read, and those that had not started are put back in the queue.
  */
-export async function reconcile(state: SchedulerState, tools: ReconcileTools): Promise<void> {
-  await Promise.all([...state.active].map((id) => reconcileRun(state.runs.get(id)!, tools)));
+export async function reconcile(ports: ReconcilePorts): Promise<void> {
+  const { state } = ports.loop;
+  await Promise.all([...state.active].map((id) => reconcileRun(state.runs.get(id)!, ports)));
 }
 
-async function reconcileRun(run: Run, tools: ReconcileTools): Promise<void> {
+async function reconcileRun(run: Run, ports: ReconcilePorts): Promise<void> {
   const { id, attempt } = run;
   const was = run.state as ActiveState;
-  const plan = tools.plannedRuns.of(id)!;
-  tellFound({ id, attempt, plan, was }, await tools.executor.adopt(id, plan.directory, attempt), tools);
+  const plan = ports.plannedRuns.of(id)!;
+  tellFound({ id, attempt, plan, was }, await ports.executor.adopt(id, plan.directory, attempt), ports);
 }
 
 type PastRun = Pick<Run, 'id' | 'attempt'> & { plan: PlannedRun; was: ActiveState };
 
-function tellFound({ id, attempt, plan, was }: PastRun, found: Found, tools: ReconcileTools): void {
-  const { executor, completionOf, askDone, tell, now } = tools;
+function tellFound({ id, attempt, plan, was }: PastRun, found: Found, ports: ReconcilePorts): void {
+  const { executor, outcomeOf, loop } = ports;
+  const now = () => loop.now();
+  const tell = (event: SchedulerEvent) => loop.tell(event);
   if (found.kind === 'withdrawn') {
     const reason = found.reason ?? 'its directory is gone';
     if (was.phase === 'starting' || found.neverRan) tell({ type: 'launch-withdrawn', at: now(), id, attempt });
     else tell({ type: 'run-ended', at: now(), id, attempt, outcome: { kind: 'lost', reason } });
     return;
   }
-  if (found.kind === 'queued') return void found.start.then((answer) => tellStart({ id, attempt }, answer, tools));
+  if (found.kind === 'queued') return void found.start.then((answer) => tellStart({ id, attempt }, answer, ports));
   if (was.phase === 'starting') tell({ type: 'run-started', at: now(), id, attempt, pid: found.pid });
   if (found.kind !== 'ended') askAgain(executor, id, was);
-  else withEnd({ id, attempt, plan, ending: found.ending, agoMs: found.agoMs }, { completionOf, askDone, now }, tell);
+  else withEnd({ id, attempt, plan, ending: found.ending, agoMs: found.agoMs }, { outcomeOf, now, tell });
 }
 
 /** Reports a start, as the launcher does for its own starts. */
-function tellStart({ id, attempt }: Pick<Run, 'id' | 'attempt'>, start: Start, { tell, now }: ReconcileTools): void {
-  const at = now();
-  if (start.kind === 'started') tell({ type: 'run-started', at, id, attempt, pid: start.pid });
-  else if (start.transient) tell({ type: 'launch-withdrawn', at, id, attempt });
-  else tell({ type: 'launch-failed', at, id, attempt, reason: start.reason });
+function tellStart({ id, attempt }: Pick<Run, 'id' | 'attempt'>, start: Start, { loop }: ReconcilePorts): void {
+  const at = loop.now();
+  if (start.kind === 'started') loop.tell({ type: 'run-started', at, id, attempt, pid: start.pid });
+  else if (start.transient) loop.tell({ type: 'launch-withdrawn', at, id, attempt });
+  else loop.tell({ type: 'launch-failed', at, id, attempt, reason: start.reason });
 }
 
 /**

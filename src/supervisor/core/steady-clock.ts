@@ -70,11 +70,11 @@ const LOOK_MS = 5000;
 
 /** Reports when the wall clock was set, so that shown times follow it. Keeps no process alive. */
 export class ClockWatch {
-  readonly #clock: SteadyClock;
+  readonly #clock: Pick<SteadyClock, 'reading'>;
   readonly #tell: (event: EventOf<'clock-read'>) => void;
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(clock: SteadyClock, tell: (event: EventOf<'clock-read'>) => void) {
+  constructor(clock: Pick<SteadyClock, 'reading'>, tell: (event: EventOf<'clock-read'>) => void) {
     this.#clock = clock;
     this.#tell = tell;
   }

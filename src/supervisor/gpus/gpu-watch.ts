@@ -12,7 +12,7 @@ import type { Tree } from '../../processes/process-tree.js';
 import type { GpuStatus } from '../../protocol/run-summary.js';
 import { SeenGpu } from '../../scheduler/event.js';
 import { isAsleep } from '../../scheduler/placement/waiting-reason.js';
-import type { GpuDevice, SchedulerState } from '../../scheduler/state.js';
+import type { GpuDevice } from '../../scheduler/state.js';
 import type { EventLoop } from '../core/event-loop.js';
 import type { Environment } from '../runs/submission-store.js';
 import type { Warnings } from '../runs/warnings.js';
@@ -32,20 +32,19 @@ export type HostConfig = {
   gpuPatienceMs: number | undefined;
 };
 
-type GpuWatchTools = {
-  state: SchedulerState;
+type GpuWatchPorts = {
+  loop: Pick<EventLoop, 'state' | 'now' | 'tell' | 'changed'>;
   runsDirectory: string;
-  loop: Pick<EventLoop, 'tell' | 'changed'>;
-  warnings: Warnings;
-  now: () => number;
+  warnings: Pick<Warnings, 'set'>;
+  /** The pid of the process from which all of a run's processes come; null: it is not on this machine. */
+  rootOf: (id: RunId) => number | null;
 };
 
-/** `pid`: pid of the shim. */
-type RunOnTheseGpus = { id: RunId; gpus: readonly GpuIndex[]; pid: number; directory: string };
+type RunOnTheseGpus = { id: RunId; gpus: readonly GpuIndex[]; directory: string };
 
 /** The GPUs as the supervisor sees them: the processes on them, their leases, and how runs share them. */
 export class GpuWatch {
-  readonly #tools: GpuWatchTools;
+  readonly #ports: GpuWatchPorts;
   /** Changed in place, as monitor and daemons share the object. */
   readonly #environment: Record<string, string>;
   readonly #monitor: GpuMonitor;
@@ -60,15 +59,15 @@ export class GpuWatch {
   #told: readonly SeenGpuFacts[] | null = null;
   #byRun: GpuView['byRun'] = new Map();
 
-  constructor(tools: GpuWatchTools, { environment, ...where }: HostConfig) {
-    const { runsDirectory, now } = tools;
-    this.#tools = tools;
+  constructor(ports: GpuWatchPorts, { environment, ...where }: HostConfig) {
+    const { runsDirectory, loop } = ports;
+    this.#ports = ports;
     this.#environment = { ...environment };
     this.#monitor = new GpuMonitor({
       environment: this.#environment,
       trees: () => this.#trees,
       seen: (view) => this.#saw(view),
-      now,
+      now: () => loop.now(),
       ...(where.gpuEveryMs === undefined ? {} : { everyMs: where.gpuEveryMs }),
       ...(where.gpuPatienceMs === undefined ? {} : { patienceMs: where.gpuPatienceMs }),
     });
@@ -81,7 +80,7 @@ export class GpuWatch {
 
   /** Why little is known of the GPUs, in words; null: nothing is wrong. */
   get problem(): string | null {
-    const { gpu, queued, runs } = this.#tools.state;
+    const { gpu, queued, runs } = this.#ports.loop.state;
     const { view } = this.#monitor;
     const words = view.problem ?? lostWords(view);
     const isConcerned =
@@ -97,7 +96,7 @@ export class GpuWatch {
 
   /** Handles changed states: monitors the GPUs while they matter, and returns unused ones. */
   follow(): void {
-    const { state } = this.#tools;
+    const { state } = this.#ports.loop;
     for (const [index, uuid] of this.#taken) {
       if ((state.gpu.shares.get(index)?.size ?? 0) > 0) continue;
       this.#leases.release(uuid);
@@ -114,7 +113,7 @@ export class GpuWatch {
    */
   claim(gpus: readonly GpuIndex[]): boolean {
     for (const index of gpus) {
-      const uuid = this.#gpu(index)?.uuid ?? this.#tools.state.gpu.devices.get(index)?.uuid ?? null;
+      const uuid = this.#gpu(index)?.uuid ?? this.#ports.loop.state.gpu.devices.get(index)?.uuid ?? null;
       // A GPU without a uuid, which no driver ever reported, cannot be leased.
       if (uuid === null || this.#taken.has(index)) continue;
       const taking = this.#leases.take(uuid);
@@ -144,9 +143,10 @@ export class GpuWatch {
   }
 
   /** Records that a run is up on these GPUs, or was before this supervisor. */
-  started({ id, gpus, pid, directory }: RunOnTheseGpus): void {
-    const identity = gpus.length === 0 ? null : identityOf(pid);
-    if (identity === null) return;
+  started({ id, gpus, directory }: RunOnTheseGpus): void {
+    const pid = gpus.length === 0 ? null : this.#ports.rootOf(id);
+    const identity = pid === null ? null : identityOf(pid);
+    if (pid === null || identity === null) return;
     this.#trees.set(id, { pid, startTime: identity.startTime, directory });
     this.claim(gpus);
     for (const index of gpus) {
@@ -158,7 +158,7 @@ export class GpuWatch {
   /** Records the end of a run. Returns the most memory that it held on one GPU, MiB; null: none was seen. */
   ended(id: RunId): number | null {
     if (!this.#trees.delete(id)) return null;
-    this.#leakedMemory.ended(id, this.#monitor.view.byRun.get(id)?.pids ?? [], this.#tools.now());
+    this.#leakedMemory.ended(id, this.#monitor.view.byRun.get(id)?.pids ?? [], this.#ports.loop.now());
     return this.#monitor.peakOf(id);
   }
 
@@ -194,7 +194,7 @@ export class GpuWatch {
 
   /** The GPUs that may be used, in order of preference. */
   statuses(): GpuStatus[] {
-    const { gpu } = this.#tools.state;
+    const { gpu } = this.#ports.loop.state;
     return gpu.gpus.map((index) => {
       const runs = [...(gpu.shares.get(index)?.keys() ?? [])];
       return gpuStatus(gpu.devices.get(index)!, this.#monitor.view, runs, this.#shared.has(index));
@@ -204,7 +204,7 @@ export class GpuWatch {
   /** Shuts down; daemons that no run needs are ended, and GPUs without runs are returned. */
   async close(): Promise<void> {
     this.#monitor.close();
-    const { shares } = this.#tools.state.gpu;
+    const { shares } = this.#ports.loop.state.gpu;
     const inUse = new Set([...shares].flatMap(([index, runs]) => (runs.size > 0 ? [index] : [])));
     await this.#mps.stopUnused(inUse);
     for (const [index, uuid] of this.#taken) if (!inUse.has(index)) this.#leases.release(uuid);
@@ -221,29 +221,29 @@ export class GpuWatch {
   }
 
   #saw(view: GpuView): void {
-    const { loop, warnings, now } = this.#tools;
+    const { loop, warnings } = this.#ports;
     const seen = toSeen(view, this.#leases.others());
     if (seen !== null && view.problem === null) this.#tell(seen);
     const before = this.#byRun;
     this.#byRun = view.byRun;
-    for (const [id, words] of this.#leakedMemory.seen(view, now())) warnings.set(id, 'gpus', words);
+    for (const [id, words] of this.#leakedMemory.seen(view, loop.now())) warnings.set(id, 'gpus', words);
     const ids = new Set([...before.keys(), ...view.byRun.keys()]);
     loop.changed([...ids].filter((id) => before.get(id)?.memory !== view.byRun.get(id)?.memory));
     this.follow();
   }
 
   #tellLost(lost: GpuIndex, leasedBy: string): void {
-    const { gpu } = this.#tools.state;
+    const { gpu } = this.#ports.loop.state;
     const known = this.#told ?? gpu.gpus.map((index) => gpu.devices.get(index)!);
     this.#tell(known.map((each) => (each.index === lost ? { ...each, leasedBy } : each)));
   }
 
   /** Reports changes that may affect placement to the scheduler, each once. */
   #tell(seen: readonly SeenGpuFacts[]): void {
-    const { loop, now } = this.#tools;
+    const { loop } = this.#ports;
     if (!isNews(this.#told ?? [], seen)) return;
     this.#told = seen;
-    loop.tell({ type: 'gpus-seen', at: now(), gpus: seen.map((each) => SeenGpu.parse(each)) });
+    loop.tell({ type: 'gpus-seen', at: loop.now(), gpus: seen.map((each) => SeenGpu.parse(each)) });
   }
 }
 

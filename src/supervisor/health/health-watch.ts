@@ -1,6 +1,5 @@
 import { divergenceOf, explosionOf, type Levels } from '../../analysis/health/divergence.js';
 import type { JudgedLevels } from '../reading/reading-messages.js';
-import type { Ending } from '../../analysis/health/ending.js';
 import {
   type Finding,
   type Health,
@@ -21,8 +20,7 @@ import type { SchedulerState } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import type { EventLoop } from '../core/event-loop.js';
 import { passTurn } from '../../processes/turn.js';
-import type { MonitoredMetrics } from '../publish/run-view.js';
-import type { Followed } from '../runs/watcher.js';
+import type { Watcher } from '../runs/watcher.js';
 import type { DiskWatch } from './disk-watch.js';
 import { LastingMarks } from './lasting-marks.js';
 import { ObservedRun } from './observed-run.js';
@@ -31,22 +29,15 @@ import { Siblings } from './siblings.js';
 /** Times for tests and special cases, ms; absent: the defaults. */
 export type HealthTimes = { everyMs?: number | undefined; silenceMs?: number | undefined };
 
-type HealthWatchTools = {
-  state: Pick<SchedulerState, 'active' | 'runs' | 'groups'>;
-  loop: Pick<EventLoop, 'changed'>;
+type HealthWatchPorts = {
+  loop: { readonly state: Pick<SchedulerState, 'active' | 'runs' | 'groups'> } & Pick<EventLoop, 'now' | 'changed'>;
   planned: (id: RunId) => PlannedRun | null;
-  monitored: (id: RunId) => MonitoredMetrics;
-  /** How an ended run ended; null: unknown, or it cannot be judged. */
-  endingOf: (id: RunId) => Ending | null;
-  /** The metrics of a run as far as they are read; null: reading is behind the run, or has not begun. */
-  followedOf: (id: RunId, attempt: number) => Followed | null;
+  watcher: Pick<Watcher, 'vitals' | 'endingOf' | 'followedOf'>;
   /** Present utilization of the GPUs; empty if the driver does not answer. */
   gauges: () => readonly { readonly index: number; readonly utilization: number | null }[];
   disks: Pick<DiskWatch, 'of' | 'lookAt'>;
   /** Called when a run that is up, or has just ended, gets a health word. */
   unhealthy: (run: PlannedRun, finding: Finding) => void;
-  /** The scheduler's clock, ms. */
-  now: () => number;
 };
 
 /** Interval of looks, ms: no rule needs a shorter one, and every look wakes the processor. */
@@ -63,7 +54,7 @@ type Running = Extract<RunState, { phase: 'running' }>;
  * that an earlier supervisor started, as little is known as of a new one.
  */
 export class HealthWatch {
-  readonly #tools: HealthWatchTools;
+  readonly #ports: HealthWatchPorts;
   readonly #times: HealthTimes;
   readonly #bornAt: number;
   readonly #observed = new Map<RunId, ObservedRun>();
@@ -74,26 +65,26 @@ export class HealthWatch {
   #isLooking = false;
   #isClosed = false;
 
-  constructor(tools: HealthWatchTools, times: HealthTimes = {}) {
-    this.#tools = tools;
+  constructor(ports: HealthWatchPorts, times: HealthTimes = {}) {
+    this.#ports = ports;
     this.#times = times;
-    this.#bornAt = tools.now();
+    this.#bornAt = ports.loop.now();
   }
 
   /** The health of a run: for an ended one by its metrics, for one that is not running now by its last metrics. */
   of(id: RunId): Health {
-    const run = this.#tools.state.runs.get(id);
+    const run = this.#ports.loop.state.runs.get(id);
     const isOver = run?.state.phase === 'ended';
     const mark = isOver ? this.#marks.of(id) : null;
     const findings = runningState(run) === null ? [] : (this.#observed.get(id)?.findings ?? []);
-    const { notFinite, metrics, exceeded } = this.#tools.monitored(id);
+    const { notFinite, metrics, exceeded } = this.#ports.watcher.vitals(id);
     const others = [mark ?? findings, exceeded ?? []].flat();
     if (notFinite.length === 0 && others.length === 0) return wellHealth;
     return joinedHealth(notFiniteFindings(notFinite, metrics, isOver), others);
   }
 
   follow(touched: ReadonlySet<RunId>): void {
-    const { active, runs } = this.#tools.state;
+    const { active, runs } = this.#ports.loop.state;
     for (const id of touched) {
       const observed = this.#observed.get(id);
       const run = runs.get(id);
@@ -111,17 +102,17 @@ export class HealthWatch {
   changed(ids: Iterable<RunId>): void {
     for (const id of ids) {
       const observed = this.#observed.get(id);
-      const run = this.#tools.state.runs.get(id);
+      const run = this.#ports.loop.state.runs.get(id);
       if (run?.state.phase === 'ended') this.#mark(run, observed);
       if (observed === undefined) continue;
-      const { notFinite, exceeded } = this.#tools.monitored(id);
+      const { notFinite, exceeded } = this.#ports.watcher.vitals(id);
       if (notFinite.length > 0 || exceeded || observed.word === 'nan') this.#settle(id, observed);
     }
   }
 
   /** Marks an ended run, perhaps when all its rows have been read. */
   #mark({ id, group }: Run, observed: ObservedRun | undefined): void {
-    const ending = this.#tools.endingOf(id);
+    const ending = this.#ports.watcher.endingOf(id);
     if (ending === null) return;
     const others = this.#marks.note(id, group, ending);
     const mark = this.#marks.of(id);
@@ -132,10 +123,10 @@ export class HealthWatch {
       !observed.heldAt.has('diverging') &&
       !observed.heldAt.has(mark.word)
     ) {
-      observed.heldAt.set(mark.word, this.#tools.now());
-      this.#tools.unhealthy(observed.planned, mark);
+      observed.heldAt.set(mark.word, this.#ports.loop.now());
+      this.#ports.unhealthy(observed.planned, mark);
     }
-    if (others.length > 0) this.#tools.loop.changed(others);
+    if (others.length > 0) this.#ports.loop.changed(others);
   }
 
   close(): void {
@@ -160,37 +151,44 @@ export class HealthWatch {
     await this.#observe();
     await this.#judge();
     this.#isLooking = false;
-    if (this.#tools.state.active.size > 0) this.#lookLater();
+    if (this.#ports.loop.state.active.size > 0) this.#lookLater();
   }
 
   async #observe(): Promise<void> {
-    const { state, gauges, now, monitored, followedOf } = this.#tools;
-    this.#gpus.note(now(), gauges());
+    const { loop, gauges, watcher } = this.#ports;
+    const { state } = loop;
+    this.#gpus.note(loop.now(), gauges());
     for (const id of [...state.active]) {
       const run = state.runs.get(id);
       const running = runningState(run, 'paused too');
       const observed = running === null ? undefined : (this.#observed.get(id) ?? this.#begin(id));
       if (run === undefined || running === null || observed === undefined) continue;
-      const sight = { followed: followedOf(id, run.attempt), step: monitored(id).step, now: now() };
+      const sight = {
+        followed: watcher.followedOf(id, run.attempt),
+        step: watcher.vitals(id).step,
+        now: loop.now(),
+      };
       observed.look(running, sight, running.since < this.#bornAt);
       await passTurn();
     }
     const directories = [...this.#observed.values()].map((observed) => observed.planned.directory);
-    this.#tools.disks.lookAt(directories, now());
+    this.#ports.disks.lookAt(directories, loop.now());
     for (const group of this.#done.keys()) if (!state.groups.has(group)) this.#done.delete(group);
   }
 
   #begin(id: RunId): ObservedRun | undefined {
-    const { state, planned, now } = this.#tools;
+    const { loop, planned } = this.#ports;
+    const { state } = loop;
     const [run, plan] = [state.runs.get(id), planned(id)];
     if (run === undefined || plan === null) return undefined;
-    const observed = new ObservedRun(plan, run.attempt, now());
+    const observed = new ObservedRun(plan, run.attempt, loop.now());
     this.#observed.set(id, observed);
     return observed;
   }
 
   async #judge(): Promise<void> {
-    const { state, loop } = this.#tools;
+    const { loop } = this.#ports;
+    const { state } = loop;
     const groups = groupBy(this.#observed, ([id]) => state.runs.get(id)?.group ?? null);
     for (const [group, members] of groups) {
       if (group === null) continue;
@@ -210,11 +208,11 @@ export class HealthWatch {
   }
 
   #findings(observed: ObservedRun, running: Running, siblings: Siblings): Finding[] {
-    const now = this.#tools.now();
+    const now = this.#ports.loop.now();
     const up = now - running.since - running.pausedMs;
     const { judged, rhythm, pace, planned, steadyFrom } = observed;
     const had = (word: Ailment) => observed.findings.some((finding) => finding.word === word);
-    const room = this.#tools.disks.of(planned.directory);
+    const room = this.#ports.disks.of(planned.directory);
     const wasBad = had('diverging') || had('collapsed');
     const course = judged === null ? null : courseFinding(judged, () => siblings.levelsOf(observed), wasBad);
     const found: Partial<Record<Ailment, string | null>> = {
@@ -231,15 +229,16 @@ export class HealthWatch {
 
   /** Reports a new health word, unless it had it shortly before. */
   #settle(id: RunId, observed: ObservedRun): void {
-    const { state, followedOf, unhealthy, now } = this.#tools;
-    if (runningState(state.runs.get(id)) === null || followedOf(id, observed.attempt) === null) return;
+    const { loop, watcher, unhealthy } = this.#ports;
+    const { state } = loop;
+    if (runningState(state.runs.get(id)) === null || watcher.followedOf(id, observed.attempt) === null) return;
     const { word, reason } = this.of(id);
     const isNew = word !== observed.word;
     observed.word = word;
     if (word === 'ok') return;
     const before = observed.heldAt.get(word) ?? -Infinity;
-    observed.heldAt.set(word, now());
-    if (isNew && now() - before >= RETELL_MS) unhealthy(observed.planned, { word, reason: reason ?? '' });
+    observed.heldAt.set(word, loop.now());
+    if (isNew && loop.now() - before >= RETELL_MS) unhealthy(observed.planned, { word, reason: reason ?? '' });
   }
 
   /** Remembers a done run as an example of its group. */

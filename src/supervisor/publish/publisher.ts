@@ -1,14 +1,23 @@
 import type { RunId } from '../../base/ids.js';
+import type { Parameters } from '../../base/scalar.js';
+import type { Executor } from '../../executors/executor.js';
 import { isShortOfRoom } from '../../files/disk-room.js';
-import type { FleetStatus, SweepSummary } from '../../protocol/run-summary.js';
+import type { SweepSummary } from '../../protocol/run-summary.js';
 import type { SchedulerEvent } from '../../scheduler/event.js';
-import { RunViewCache, type RunViewSources } from './run-view-cache.js';
+import type { SchedulerState } from '../../scheduler/state.js';
+import { type RowSources, RunViewCache, type StatusSources } from './run-view-cache.js';
+import type { PlannedRun } from '../../spec/planned-run.js';
+import type { PlannedRuns } from '../runs/planned-runs.js';
+import type { RunRedaction } from '../runs/run-redaction.js';
+import type { Watcher } from '../runs/watcher.js';
+import type { RunContext } from './run-view.js';
 import { type Answer, type Prepare, SocketServer } from './socket-server.js';
 
-type PublisherSources = Omit<RunViewSources, 'problem'> & {
-  gpus: () => FleetStatus['gpus'];
-  /** What else keeps runs from starting, in words: the GPUs, a machine that is short of something. */
-  otherProblems: () => (string | null)[];
+type PublisherPorts = {
+  /** What is said of all runs together. */
+  status: Omit<StatusSources, 'problem'>;
+  /** What keeps runs from starting, or makes those that are up useless, in words. */
+  problems: () => (string | null)[];
   answer: Answer;
   prepare: Prepare;
   log: (line: string) => void;
@@ -19,24 +28,25 @@ export class Publisher {
   readonly #views: RunViewCache;
   readonly #server: SocketServer;
   readonly #log: (line: string) => void;
-  readonly #state: PublisherSources['state'];
+  readonly #state: SchedulerState;
   /** Null when they have to be put together again. */
   #sweeps: SweepSummary[] | null = null;
   #wasTakingIn = false;
   #journalProblem: string | null = null;
 
-  constructor(sources: PublisherSources) {
-    this.#log = sources.log;
-    this.#state = sources.state;
-    this.#views = new RunViewCache({
-      ...sources,
-      sweeps: () => (this.#sweeps ??= sources.sweeps()),
+  /** @param rows Where the rows of runs come from. */
+  constructor(rows: RowSources, { status, problems, answer, prepare, log }: PublisherPorts) {
+    this.#log = log;
+    this.#state = rows.loop.state;
+    this.#views = new RunViewCache(rows, {
+      ...status,
+      sweeps: () => (this.#sweeps ??= status.sweeps()),
       problem: () => {
-        const problems = [this.#journalProblem, ...sources.otherProblems()].filter((words) => words !== null);
-        return problems.length === 0 ? null : problems.join('; ');
+        const words = [this.#journalProblem, ...problems()].filter((each) => each !== null);
+        return words.length === 0 ? null : words.join('; ');
       },
     });
-    this.#server = new SocketServer(this.#views, sources.answer, sources.prepare);
+    this.#server = new SocketServer(this.#views, answer, prepare);
   }
 
   /** How long nobody has been there to see it, ms. */
@@ -98,4 +108,44 @@ function journalProblem(cause: Error): string {
   return isShortOfRoom(cause)
     ? `the disk of the runs directory is full, nothing is started until there is room; ${said}`
     : said;
+}
+
+type RunContextPorts = {
+  plannedRuns: Pick<PlannedRuns, 'next'>;
+  /** What the run is, without secrets. */
+  redaction: Pick<RunRedaction, 'argv' | 'parameters' | 'declared'>;
+  watcher: Pick<Watcher, 'vitals' | 'isRead'>;
+  executor: Pick<Executor, 'pidOf' | 'awaitsInput' | 'placeOf'>;
+  usageOf: (id: RunId) => Pick<RunContext, 'gpuMemory' | 'cpu' | 'memory' | 'system'>;
+  /** What a person should know of it: its health, warnings, and what was noted of it. */
+  remarksOf: (run: PlannedRun) => Pick<RunContext, 'health' | 'warning' | 'annotation'>;
+};
+
+/** The facts in a run's row beside its state, its times and why it waits. */
+export function runContexts(ports: RunContextPorts): RowSources['contextOf'] {
+  const { plannedRuns, redaction, watcher, executor, usageOf, remarksOf } = ports;
+  return (run) => {
+    const { id } = run;
+    const monitored = watcher.vitals(id);
+    const next = plannedRuns.next(id);
+    const { gpuMemory, cpu, memory, system = null } = usageOf(id);
+    const { health, warning, annotation } = remarksOf(run);
+    // By their names; see `runSummary`.
+    return {
+      argv: redaction.argv(run),
+      parameters: redaction.parameters(run),
+      next: next === null ? null : changedParameters(run, redaction.parameters(next)),
+      declared: redaction.declared(run, monitored.declared),
+      ...{ monitored, isRead: watcher.isRead(id), gpuMemory, cpu, memory, system, health, warning, annotation },
+      pid: executor.pidOf(id),
+      awaitsInput: executor.awaitsInput(id),
+      place: executor.placeOf(id),
+    };
+  };
+}
+
+function changedParameters({ parameters }: PlannedRun, now: Parameters): Parameters {
+  const isChanged = ([name, value]: [string, Parameters[string]]) =>
+    JSON.stringify(parameters[name]) !== JSON.stringify(value);
+  return Object.fromEntries(Object.entries(now).filter(isChanged));
 }

@@ -11,23 +11,26 @@ import type { PlannedRun } from '../../spec/planned-run.js';
 import { type RunContext, runSummary } from './run-view.js';
 
 /** Where the rows come from. */
-export type RunViewSources = {
-  state: SchedulerState;
+export type RowSources = {
+  /** `wallTime`: the wall clock at a time of the scheduler's line. Unix ms. */
+  loop: { readonly state: SchedulerState; readonly clock: { wallTime: (at: number) => number } };
   planned: (id: RunId) => PlannedRun;
   contextOf: (run: PlannedRun) => Omit<RunContext, 'waiting' | 'wallTime' | 'left' | 'startsAt'>;
   /** How long until it ends, seconds; null: nobody knows. */
   leftOf: (run: Run) => TimeRange | null;
-  /** The wall clock at a time of the scheduler's line. Unix ms. */
-  wallTime: (at: number) => number;
   /** Why a run that has its slot is not up yet. */
   delayOf: (id: RunId) => string | null;
+};
+
+/** Where comes from what is said of all runs together. */
+export type StatusSources = {
   sweeps: () => SweepSummary[];
   /** Of how many ended runs it has not been read what they wrote last. */
   unread: () => number;
   gpus: () => FleetStatus['gpus'];
   /** Of the cluster that has the runs; null: they are on this machine. */
   nodes: () => readonly NodeStatus[] | null;
-  /** What keeps the supervisor from its work, in words. */
+  /** What keeps the supervisor from its work, in words; null: nothing. */
   problem: () => string | null;
 };
 
@@ -44,7 +47,8 @@ const RANGE_SHARE = 0.15;
 export class RunViewCache {
   /** As far as a client has asked for them. */
   readonly rows = new Map<RunId, RunSummary>();
-  readonly #sources: RunViewSources;
+  readonly #sources: RowSources;
+  readonly #status: StatusSources;
   /** Rows that are not true any more. */
   readonly #stale = new Set<RunId>();
   /** Runs whose change has not been told yet. */
@@ -54,8 +58,9 @@ export class RunViewCache {
   /** By group: why its runs waited when we last looked. */
   readonly #reasons = new Map<GroupId, string | null>();
 
-  constructor(sources: RunViewSources) {
+  constructor(sources: RowSources, status: StatusSources) {
     this.#sources = sources;
+    this.#status = status;
   }
 
   touch(ids: Iterable<RunId>): void {
@@ -66,19 +71,19 @@ export class RunViewCache {
   }
 
   sweeps(): SweepSummary[] {
-    return this.#sources.sweeps();
+    return this.#status.sweeps();
   }
 
   /** All runs there are. */
   ids(): Iterable<RunId> {
-    return this.#sources.state.runs.keys();
+    return this.#sources.loop.state.runs.keys();
   }
 
   /** The row as it is now; undefined for a run that is gone. */
   row(id: RunId): RunSummary | undefined {
     const known = this.rows.get(id);
     if (known !== undefined && !this.#stale.has(id)) return known;
-    const run = this.#sources.state.runs.get(id);
+    const run = this.#sources.loop.state.runs.get(id);
     this.#stale.delete(id);
     if (run === undefined) {
       this.rows.delete(id);
@@ -94,8 +99,7 @@ export class RunViewCache {
    * Where something keeps the supervisor from its work, what there is is told with that.
    */
   get isIncomplete(): boolean {
-    const { state, problem } = this.#sources;
-    return state.intakes.length > 0 && problem() === null;
+    return this.#sources.loop.state.intakes.length > 0 && this.#status.problem() === null;
   }
 
   /** Names the runs that have changed since the last time, gone ones included. */
@@ -108,8 +112,9 @@ export class RunViewCache {
   }
 
   status(): FleetStatus {
-    const { state, unread, gpus, problem } = this.#sources;
-    const nodes = this.#sources.nodes();
+    const { state } = this.#sources.loop;
+    const { unread, gpus, problem } = this.#status;
+    const nodes = this.#status.nodes();
     const cpu = { slots: state.cpu.slots, busy: state.cpu.busy };
     const read = { recalled: unread() === 0, unread: unread() };
     const growing = growingGroups(state).map(growingSummary);
@@ -120,16 +125,20 @@ export class RunViewCache {
   }
 
   #row(run: Run): RunSummary {
-    const { planned, contextOf, wallTime, leftOf } = this.#sources;
+    const { loop, planned, contextOf, leftOf } = this.#sources;
     const plan = planned(run.id);
     const waiting = this.#remarkOn(run);
-    const times = { wallTime, left: leftOf(run), startsAt: startsAt(this.#sources.state, run) };
+    const times = {
+      wallTime: (at: number) => loop.clock.wallTime(at),
+      left: leftOf(run),
+      startsAt: startsAt(loop.state, run),
+    };
     return runSummary(run, plan, { ...contextOf(plan), waiting, ...times });
   }
 
   /** Whether something changes as time passes: when runs end that are up. */
   get isLive(): boolean {
-    return this.#sources.state.active.size > 0;
+    return this.#sources.loop.state.active.size > 0;
   }
 
   /** When a run ends changes with the others and with time alone, as when it stands still. */
@@ -137,7 +146,8 @@ export class RunViewCache {
     const now = performance.now();
     if (now - this.#etasAt < ETA_MS) return;
     this.#etasAt = now;
-    const { state, leftOf } = this.#sources;
+    const { loop, leftOf } = this.#sources;
+    const { state } = loop;
     for (const id of state.active) {
       const row = this.rows.get(id);
       if (row === undefined || this.#stale.has(id)) continue;
@@ -147,16 +157,16 @@ export class RunViewCache {
 
   /** Why it is not up, or what comes after. */
   #remarkOn(run: Run): string | null {
-    const { state, delayOf } = this.#sources;
+    const { loop, delayOf } = this.#sources;
     const { phase } = run.state;
-    const delay = phase === 'starting' ? delayOf(run.id) : waitingReason(state, run.id);
+    const delay = phase === 'starting' ? delayOf(run.id) : waitingReason(loop.state, run.id);
     const continues = run.next !== null && (phase === 'starting' || phase === 'running');
     return delay ?? (continues ? 'continues with its larger budget after this attempt' : null);
   }
 
   /** The runs of a group wait for the same thing: where that changed, all their rows did. */
   #touchWaiting(): void {
-    const { state } = this.#sources;
+    const { state } = this.#sources.loop;
     for (const [id, group] of state.groups) {
       const first = firstInLine(state, group);
       const reason = first === null ? null : waitingReason(state, first);

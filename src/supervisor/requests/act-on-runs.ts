@@ -15,25 +15,27 @@ import { startsAt } from '../../scheduler/start/group-start.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import { counted } from '../../text/numbers.js';
 import { verbTarget } from '../publish/run-view.js';
-import type { CommandHandler, RequestTools } from './request.js';
+import type { CommandHandler, RequestPorts } from './request.js';
+
+type ActPorts = Pick<RequestPorts, 'loop' | 'plannedRuns' | 'executor'>;
 
 /** Number of runs in one event: some 10 ms of work. */
 const SLICE = 2000;
 
 /** Applies a run verb to those runs for which it makes sense; the answer says why not to the others. */
-async function actOnRuns(command: Exclude<RunCommand, { verb: 'type' }>, tools: RequestTools): Promise<Ack> {
-  const { state, ask, now } = tools;
-  const selection = select(command, tools);
-  for (const ids of slices(inOrder(state, selection.ids))) await ask(eventOf(command, ids, now()));
+async function actOnRuns(command: Exclude<RunCommand, { verb: 'type' }>, ports: ActPorts): Promise<Ack> {
+  const { loop } = ports;
+  const selection = select(command, ports);
+  for (const ids of slices(inOrder(loop.state, selection.ids))) await loop.ask(eventOf(command, ids, loop.now()));
   return answer(selection, doneWords(command));
 }
 
 /** Types a line into runs, in order, and answers once it can be read there. */
-async function typeIntoRuns(command: Extract<RunCommand, { verb: 'type' }>, tools: RequestTools): Promise<Ack> {
-  const { ids, refused } = select(command, tools);
+async function typeIntoRuns(command: Extract<RunCommand, { verb: 'type' }>, ports: ActPorts): Promise<Ack> {
+  const { ids, refused } = select(command, ports);
   const selection: Selection = { ids: [], refused };
   for (const id of ids) {
-    const why = await tools.executor.type(id, command.text);
+    const why = await ports.executor.type(id, command.text);
     if (why === null) selection.ids.push(id);
     else refused.push({ id, refusal: { why } });
   }
@@ -51,12 +53,12 @@ export const runRequests = {
 /** The runs of a command to which it applies. `refused`: the others. */
 type Selection = { ids: RunId[]; refused: { id: RunId; refusal: Refusal }[] };
 
-function select(command: RunCommand, { state, planned }: RequestTools): Selection {
+function select(command: RunCommand, { loop: { state }, plannedRuns }: ActPorts): Selection {
   const selection: Selection = { ids: [], refused: [] };
   for (const id of new Set(command.ids)) {
     const run = state.runs.get(id);
     const refusal =
-      run === undefined ? unknown : refusalOf(command, verbTarget(run, planned(id), startsAt(state, run)));
+      run === undefined ? unknown : refusalOf(command, verbTarget(run, plannedRuns.of(id), startsAt(state, run)));
     if (refusal === null) selection.ids.push(id);
     else selection.refused.push({ id, refusal });
   }
@@ -89,13 +91,14 @@ function* slices(ids: readonly RunId[]): Generator<RunId[]> {
 /**
  * Stops a sweep. Its groups are closed first: a run that is being proposed is then either among those that are stopped, or dropped.
  */
-const stopSweep: CommandHandler<'stop-sweep'> = async ({ sweep }, tools) => {
-  const { state, ask, now } = tools;
+const stopSweep: CommandHandler<'stop-sweep'> = async ({ sweep }, ports) => {
+  const { loop } = ports;
+  const { state } = loop;
   const groups = openGroups(state, sweep);
-  if (groups.length > 0) await ask({ type: 'groups-closed', at: now(), groups, reason: 'stopped' });
+  if (groups.length > 0) await loop.ask({ type: 'groups-closed', at: loop.now(), groups, reason: 'stopped' });
   const ids = unfinished(state, sweep);
   if (ids.length === 0 && groups.length > 0) return { ok: true, message: 'it gets no further runs' };
-  return actOnRuns({ verb: 'kill', ids }, tools);
+  return actOnRuns({ verb: 'kill', ids }, ports);
 };
 
 /** The groups of a sweep that may get further runs. */
@@ -104,10 +107,10 @@ function openGroups({ sweeps, runs, groups }: SchedulerState, sweep: string): Gr
   return [...ids].filter((id) => isOpen(groups.get(id)!));
 }
 
-const forgetSweep: CommandHandler<'forget-sweep'> = async ({ sweep }, { state, ask, now }) => {
-  const refusal = forgetRefusal(state, sweep);
+const forgetSweep: CommandHandler<'forget-sweep'> = async ({ sweep }, { loop }) => {
+  const refusal = forgetRefusal(loop.state, sweep);
   if (refusal !== null) return { ok: false, message: refusal, fix: 'Stop them first.' };
-  await ask({ type: 'sweep-forgotten', at: now(), sweep });
+  await loop.ask({ type: 'sweep-forgotten', at: loop.now(), sweep });
   return { ok: true, message: `${sweep} is forgotten; its files stay` };
 };
 

@@ -2,15 +2,22 @@ import type { RunId } from '../../base/ids.js';
 import { obstacleOf } from '../../files/regular-file.js';
 import { counted } from '../../text/numbers.js';
 import { isTurnOver, nextTurn } from '../../processes/turn.js';
-import type { CommandHandler } from './request.js';
+import type { CommandHandler, RequestPorts } from './request.js';
+
+type AnnotatePorts = Pick<RequestPorts, 'plannedRuns' | 'annotations'> & {
+  loop: Pick<RequestPorts['loop'], 'changed'>;
+};
 
 /** Stores a user's annotations of runs, a few at a time; the answer lists the failures. */
-export const annotate: CommandHandler<'annotate'> = async ({ ids, change }, { planned, annotations, changed }) => {
+export const annotate: CommandHandler<'annotate', AnnotatePorts> = async (
+  { ids, change },
+  { plannedRuns, annotations, loop },
+) => {
   const refused: { id: RunId; why: string }[] = [];
   const done: RunId[] = [];
   for (const id of new Set(ids)) {
     if (isTurnOver()) await nextTurn();
-    const run = planned(id);
+    const run = plannedRuns.of(id);
     try {
       if (run === null) refused.push({ id, why: 'is not known here' });
       else if (annotations.change(run, change)) done.push(id);
@@ -18,7 +25,7 @@ export const annotate: CommandHandler<'annotate'> = async ({ ids, change }, { pl
       refused.push({ id, why: `cannot be written to: ${reasonOf(error)}` });
     }
   }
-  changed(done);
+  loop.changed(done);
   return answer(done.length, new Set(ids).size - refused.length - done.length, refused);
 };
 

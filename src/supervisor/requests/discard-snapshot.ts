@@ -7,19 +7,21 @@ import type { Ack } from '../../protocol/message.js';
 import { isOpen } from '../../scheduler/queue/groups.js';
 import type { Run } from '../../scheduler/run-state.js';
 import type { Group } from '../../scheduler/state.js';
-import type { CommandHandler, RequestTools } from './request.js';
+import type { CommandHandler, RequestPorts } from './request.js';
+
+type SnapshotPorts = Pick<RequestPorts, 'loop' | 'plannedRuns'>;
 
 /** Sets a code snapshot aside from which no run can be started any more; the client deletes it. */
-export const discardSnapshot: CommandHandler<'discard-snapshot'> = ({ sweep, name, mark }, tools) =>
-  Promise.resolve(discarded(sweep, name, mark, tools));
+export const discardSnapshot: CommandHandler<'discard-snapshot', SnapshotPorts> = ({ sweep, name, mark }, ports) =>
+  Promise.resolve(discarded(sweep, name, mark, ports));
 
-function discarded(sweep: string, name: string, mark: string, tools: RequestTools): Ack {
-  const [first] = tools.state.sweeps.get(sweep) ?? [];
-  const directory = first === undefined ? undefined : tools.planned(first)?.directory;
+function discarded(sweep: string, name: string, mark: string, ports: SnapshotPorts): Ack {
+  const [first] = ports.loop.state.sweeps.get(sweep) ?? [];
+  const directory = first === undefined ? undefined : ports.plannedRuns.of(first)?.directory;
   if (directory === undefined) return refusal(`there is no sweep ${sweep}`);
   const path = join(dirname(directory), sweepFiles.code, name);
   if (isLink(dirname(path))) return refusal(`${dirname(path)} is a symbolic link`);
-  const user = userOf(sweep, path, tools);
+  const user = userOf(sweep, path, ports);
   if (user !== null) return refusal(`${sweep}: ${name} is the code of ${user}`);
   try {
     return setRunAside(path, mark) ? { ok: true, message: `${name} set aside` } : refusal(`there is no ${name}`);
@@ -30,13 +32,13 @@ function discarded(sweep: string, name: string, mark: string, tools: RequestTool
 }
 
 /** A run that may still be started from it; null: none. An extended run starts from the code of its submission. */
-function userOf(sweep: string, path: string, tools: RequestTools): string | null {
-  const { state, planned } = tools;
+function userOf(sweep: string, path: string, ports: SnapshotPorts): string | null {
+  const { state } = ports.loop;
   for (const id of state.sweeps.get(sweep) ?? []) {
-    if (!isDone(state.runs.get(id)!) && planned(id)?.snapshot?.path === path) return id;
+    if (!isDone(state.runs.get(id)!) && ports.plannedRuns.of(id)?.snapshot?.path === path) return id;
   }
   const groups = [...state.groups.values()].filter(({ id }) => id.startsWith(`${sweep}/`));
-  const grower = groups.find((group) => isOpen(group) && growsFrom(group, path, tools));
+  const grower = groups.find((group) => isOpen(group) && growsFrom(group, path, ports));
   return grower === undefined ? null : `the further runs of ${grower.id}`;
 }
 
@@ -44,8 +46,8 @@ function isDone({ state }: Run): boolean {
   return state.phase === 'ended' && state.outcome.kind === 'done';
 }
 
-function growsFrom({ open }: Group, path: string, { submissions }: RequestTools): boolean {
-  const snapshots = open === null ? [] : submissions.of(open.plan).plan.source?.snapshots;
+function growsFrom({ open }: Group, path: string, { plannedRuns }: SnapshotPorts): boolean {
+  const snapshots = open === null ? [] : plannedRuns.submission(open.plan).plan.source?.snapshots;
   return snapshots?.some((snapshot) => snapshot.path === path) ?? false;
 }
 

@@ -7,22 +7,24 @@ import type { PlannedRun } from '../../spec/planned-run.js';
 import { counted } from '../../text/numbers.js';
 import { isTurnOver, nextTurn } from '../../processes/turn.js';
 import { doneFileOf } from '../publish/run-view.js';
-import type { CommandHandler, RequestTools } from './request.js';
+import type { CommandHandler, RequestPorts } from './request.js';
+
+type DiscardPorts = Pick<RequestPorts, 'loop' | 'plannedRuns' | 'executor' | 'discarded'>;
 
 /**
  * Sets parts of an ended run's directory aside, which a client wants to delete. As the supervisor also starts runs, no run can
  * start meanwhile. The client then deletes them, which may take long.
  */
-export const discard: CommandHandler<'discard'> = async ({ id, mark, what }, tools) => {
-  const run = tools.planned(id);
+export const discard: CommandHandler<'discard', DiscardPorts> = async ({ id, mark, what }, ports) => {
+  const run = ports.plannedRuns.of(id);
   if (run === null) return refusal(`${id} is not known here`);
   const obstacle = directoryObstacle(run.directory);
   if (obstacle !== null) return refusal(`${id}: ${obstacle}`);
-  const orphan = await tools.orphanedAttemptOf(run.directory, tools.state.runs.get(id)!.attempt + 1);
+  const orphan = await ports.executor.orphanedAttemptOf(run.directory, ports.loop.state.runs.get(id)!.attempt + 1);
   if (orphan !== null) return refusal(`${id}: attempt ${orphan} may still be running`);
   try {
-    if (Array.isArray(what)) return await discardParts(run, mark, what, tools);
-    return discardRun(run, { mark, isDone: what === 'done' }, tools);
+    if (Array.isArray(what)) return await discardParts(run, mark, what, ports);
+    return discardRun(run, { mark, isDone: what === 'done' }, ports);
   } catch (error) {
     const found = obstacleOf(error);
     return refusal(`${id}: ${found.kind === 'unreadable' ? found.reason : 'it is gone already'}`);
@@ -35,8 +37,8 @@ type Whole = { readonly mark: string; readonly isDone: boolean };
  * Sets the whole directory of a run aside. A done run is only accepted if the command means done runs, as others may need it and
  * its results would be lost: it may have ended since the user looked.
  */
-function discardRun({ id, directory }: PlannedRun, { mark, isDone }: Whole, { state, discarded }: RequestTools): Ack {
-  const run = state.runs.get(id);
+function discardRun({ id, directory }: PlannedRun, { mark, isDone }: Whole, { loop, discarded }: DiscardPorts): Ack {
+  const run = loop.state.runs.get(id);
   if (run?.state.phase !== 'ended') return refusal(notEnded(id));
   if ((run.state.outcome.kind === 'done') !== isDone) return refusal(`${id} is ${isDone ? 'not ' : ''}done`);
   discarded(id);
@@ -47,7 +49,7 @@ async function discardParts(
   run: PlannedRun,
   mark: string,
   items: readonly Discard[],
-  { state }: RequestTools,
+  { loop: { state } }: DiscardPorts,
 ): Promise<Ack> {
   const kept = keptPaths(run.directory, doneFileOf(run));
   let count = 0;

@@ -1,45 +1,73 @@
 import { GpuIndex, gpuName } from '../../base/ids.js';
 import { UserError } from '../../base/user-error.js';
+import type { Executor } from '../../executors/executor.js';
 import type { GpuView } from '../../gpu/gpu.js';
 import type { Ack, RequestedSlots } from '../../protocol/message.js';
 import type { Chosen } from '../../scheduler/event.js';
 import type { Need } from '../../scheduler/placement/slot.js';
 import { isSettled } from '../../scheduler/placement/waiting-reason.js';
 import type { SchedulerState } from '../../scheduler/state.js';
+import type { EventLoop } from '../core/event-loop.js';
+import type { GpuWatch } from '../gpus/gpu-watch.js';
 import type { Environment } from '../runs/submission-store.js';
-import type { CommandHandler, RequestTools } from './request.js';
 import { allGpus, chooseSlots, isSameChoice, type Room, type SlotChoice, visibleOf } from '../../launch/slot-choice.js';
 
-/** Changes the slots. */
-export const setSlots: CommandHandler<'set-slots'> = async ({ slots: wish }, tools) => {
-  const { slots } = await grantSlots(wish, null, tools);
-  return { ok: true, message: `${slots.cpus} CPU slots, ${slots.gpus.length} GPUs` };
+type SlotPorts = {
+  loop: Pick<EventLoop, 'state' | 'now' | 'ask'>;
+  gpus: Pick<GpuWatch, 'inventory'>;
+  executor: Pick<Executor, 'resources'>;
 };
 
-/**
- * Changes the slots if they differ; without a wish, the user's choice and slots in use stay.
- *
- * @param environment Environment of a launch: GPUs that it hides are not added for it, and the driver's tools are looked for there
- * from now on. Null: there is no launch.
- */
-export async function grantSlots(
-  wish: RequestedSlots,
-  environment: Environment | null,
-  { state, ask, now, inventory, executor }: RequestTools,
-): Promise<Granted> {
-  const view = await inventory(environment);
-  const most = executor.resources();
-  const asked = most.gpus === 'placed' ? wish : { ...wish, gpus: 'none' as const };
-  const before = grantedNow(state);
-  const was = { cpus: state.cpu.chosen, gpus: state.gpu.chosen };
-  const chosen = { cpus: was.cpus || wish.slots !== undefined, gpus: was.gpus || wish.gpus !== undefined };
-  const room = { cores: most.slots, view, visible: visibleOf(view, environment) };
-  const kept = isSettled(state) ? chosenOf(before, was) : before;
-  const isOfLaunch = environment !== null || before.gpus.length === 0;
-  const slots = chooseSlots(asked, isOfLaunch ? withOthers(state, kept, room) : { ...kept, gpus: before.gpus }, room);
-  const isSame = isSameChoice(slots, before) && chosen.cpus === was.cpus && chosen.gpus === was.gpus;
-  if (!isSame) await ask({ type: 'slots-changed', at: now(), ...slots, chosen });
-  return { slots, view, visible: room.visible };
+/** The slots of the supervisor, and the GPUs that take no runs. */
+export class Slots {
+  readonly #ports: SlotPorts;
+
+  constructor(ports: SlotPorts) {
+    this.#ports = ports;
+  }
+
+  /** Whether runs are placed on GPUs here; otherwise the executor finds them a place, and each takes one slot. */
+  get arePlaced(): boolean {
+    return this.#ports.executor.resources().gpus === 'placed';
+  }
+
+  /** Changes the slots. */
+  async set(wish: RequestedSlots): Promise<Ack> {
+    const { slots } = await this.grant(wish, null);
+    return { ok: true, message: `${slots.cpus} CPU slots, ${slots.gpus.length} GPUs` };
+  }
+
+  /**
+   * Changes the slots if they differ; without a wish, the user's choice and slots in use stay.
+   *
+   * @param environment Environment of a launch: GPUs that it hides are not added for it, and the driver's tools are looked for
+   * there from now on. Null: there is no launch.
+   */
+  async grant(wish: RequestedSlots, environment: Environment | null): Promise<Granted> {
+    const { loop, gpus, executor } = this.#ports;
+    const { state } = loop;
+    const view = await gpus.inventory(environment);
+    const most = executor.resources();
+    const asked = most.gpus === 'placed' ? wish : { ...wish, gpus: 'none' as const };
+    const before = grantedNow(state);
+    const was = { cpus: state.cpu.chosen, gpus: state.gpu.chosen };
+    const chosen = { cpus: was.cpus || wish.slots !== undefined, gpus: was.gpus || wish.gpus !== undefined };
+    const room = { cores: most.slots, view, visible: visibleOf(view, environment) };
+    const kept = isSettled(state) ? chosenOf(before, was) : before;
+    const isOfLaunch = environment !== null || before.gpus.length === 0;
+    const slots = chooseSlots(asked, isOfLaunch ? withOthers(state, kept, room) : { ...kept, gpus: before.gpus }, room);
+    const isSame = isSameChoice(slots, before) && chosen.cpus === was.cpus && chosen.gpus === was.gpus;
+    if (!isSame) await loop.ask({ type: 'slots-changed', at: loop.now(), ...slots, chosen });
+    return { slots, view, visible: room.visible };
+  }
+
+  /** Drains GPUs, or ends that. Rejects with a UserError where one of them may not be used here. */
+  async drain(wanted: readonly number[], drained: boolean): Promise<Ack> {
+    const { loop } = this.#ports;
+    const gpus = drainable(loop.state, wanted, drained);
+    if (gpus.length > 0) await loop.ask({ type: 'drain-requested', at: loop.now(), gpus, drained });
+    return drainAck(loop.state, gpus, drained);
+  }
 }
 
 /** `visible`: GPUs that the shell leaves to the runs of this launch; null: all. */
@@ -73,13 +101,6 @@ function grantedNow({ cpu, gpu }: SchedulerState): SlotChoice {
 function chosenOf({ cpus, gpus }: SlotChoice, chosen: Chosen): Partial<SlotChoice> {
   return { ...(chosen.cpus ? { cpus } : {}), ...(chosen.gpus ? { gpus } : {}) };
 }
-
-/** Drains GPUs, or ends that. */
-export const drain: CommandHandler<'drain'> = async ({ gpus: wanted, drained }, { state, ask, now }) => {
-  const gpus = drainable(state, wanted, drained);
-  if (gpus.length > 0) await ask({ type: 'drain-requested', at: now(), gpus, drained });
-  return drainAck(state, gpus, drained);
-};
 
 /**
  * The GPUs of a drain (or its end) that it changes.

@@ -25,7 +25,7 @@ import { startTimes } from '../../protocol/start-times.js';
  * them; otherwise the executor finds GPUs, and each run takes one slot here. `within`: the GPUs that the launching shell leaves
  * visible; absent: all.
  */
-type GpuRoom = {
+export type GpuRoom = {
   placed: boolean;
   gpus: number;
   within?: GpuIndex[] | undefined;

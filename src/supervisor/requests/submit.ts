@@ -11,11 +11,12 @@ import { SharedParts } from '../../spec/plan-text.js';
 import type { Plan, PlannedRun } from '../../spec/planned-run.js';
 import { enlargeHeap, MANY_RUNS } from '../core/large-heap.js';
 import type { Request } from '../publish/socket-server.js';
-import type { RequestTools } from './request.js';
-import { grantSlots } from './slots.js';
+import type { EventLoop } from '../core/event-loop.js';
+import type { Environment, SubmissionStore } from '../runs/submission-store.js';
+import type { Slots } from './slots.js';
 import { refuseNiceness } from '../../launch/niceness.js';
 import { refuseTooManyCores } from '../../launch/slot-choice.js';
-import { groupNeeds, mostSharing, reconcile } from './submission.js';
+import { type GpuRoom, groupNeeds, mostSharing } from './submission.js';
 
 type Submit = Extract<Request, { type: 'submit' }>;
 /** The runs of a submission so far, with their shared parts. `first`: the first page, if every page repeats the submission. */
@@ -24,14 +25,26 @@ type Pages = { request: number; first: Submit | null; runs: PlannedRun[]; parts:
 /** Number of runs that are added at once: some 10 ms of work. */
 const PORTION = 1000;
 
+type SubmitPorts = {
+  loop: Pick<EventLoop, 'state' | 'now' | 'ask'>;
+  slots: Slots;
+  store: Pick<SubmissionStore, 'add'>;
+  /** Determines what of a plan is left to do; `environment`: of the launch. */
+  reconcile: (plan: Plan, room: GpuRoom, environment: Environment) => Promise<SubmittedRun[]>;
+  /** Determines the code of the runs, in the background. @param gpus Names of the GPUs of the machine. */
+  capture: (plan: Plan, environment: Environment, gpus: readonly string[]) => void;
+  /** The name of what has the runs. */
+  executorName: string;
+};
+
 /** Collects the pages of submissions, by client, and submits complete ones. */
 export class Submissions {
-  readonly #tools: RequestTools;
+  readonly #ports: SubmitPorts;
   /** Submissions whose last page has not arrived. */
   readonly #unfinished = new WeakMap<object, Pages>();
 
-  constructor(tools: RequestTools) {
-    this.#tools = tools;
+  constructor(ports: SubmitPorts) {
+    this.#ports = ports;
   }
 
   /** Adds a page. Null: the answer comes with a later page. Rejects with a UserError for what cannot be done. */
@@ -47,7 +60,7 @@ export class Submissions {
       pages.first ??= request;
       const { first, runs } = pages;
       if (runs.length > MANY_RUNS) enlargeHeap();
-      if (!request.more) return submit({ ...first, plan: { ...first.plan, runs } }, this.#tools);
+      if (!request.more) return submit({ ...first, plan: { ...first.plan, runs } }, this.#ports);
     }
     this.#unfinished.set(client, pages);
     return null;
@@ -62,14 +75,14 @@ export class Submissions {
   }
 }
 
-async function submit({ plan, environment, slots: wish, order }: Submit, tools: RequestTools): Promise<Ack> {
-  const { ask, now, submissions, completionOf, capture, executor } = tools;
+async function submit({ plan, environment, slots: wish, order }: Submit, ports: SubmitPorts): Promise<Ack> {
+  const { loop, store, reconcile, capture } = ports;
   const [first] = plan.runs;
   if (first !== undefined) checkSweepFolder(dirname(first.directory));
-  refuseOtherExecutor(plan, tools.executorName);
-  const placed = executor.resources().gpus === 'placed';
+  refuseOtherExecutor(plan, ports.executorName);
+  const placed = ports.slots.arePlaced;
   if (placed) await refuseNiceness(plan.runs, environment);
-  const { slots, view, visible } = await grantSlots(wish, environment, tools);
+  const { slots, view, visible } = await ports.slots.grant(wish, environment);
   capture(
     plan,
     environment,
@@ -80,14 +93,14 @@ async function submit({ plan, environment, slots: wish, order }: Submit, tools: 
   const within = visible === null || hidesNothing(visible, view) ? undefined : visible.indexes.map(toIndex);
   const gpus = slots.gpus.filter(({ index }) => within?.includes(index) ?? true).length;
   const room = { placed, gpus, within, perGpu: wish.perGpu, sharing };
-  const runs = await reconcile(plan, { ...tools, askDone: tools.askDoneIn(environment) }, completionOf, room);
-  const key = await submissions.add(plan, environment);
+  const runs = await reconcile(plan, room, environment);
+  const key = await store.add(plan, environment);
   const portion = runs.length > PORTION ? { portion: PORTION } : {};
   const whole = order === undefined ? {} : { order };
   const submission = { sweep: plan.sweep, plan: key, groups: groupNeeds(plan), runs, ...whole, ...portion };
   refuseWithoutCode(plan.runs);
-  await ask({ type: 'runs-submitted', at: now(), ...submission });
-  await takenIn(plan.sweep, tools);
+  await loop.ask({ type: 'runs-submitted', at: loop.now(), ...submission });
+  await takenIn(plan.sweep, loop);
   return { ok: true, message: submitWords(runs) };
 }
 
@@ -127,10 +140,10 @@ function toIndex(index: number): GpuIndex {
  * Waits until all runs are added, so that a client with the answer finds them. If the disk refuses, they are added later: they are
  * recorded already.
  */
-async function takenIn(sweep: string, { state, ask, now }: RequestTools): Promise<void> {
-  const isUnderWay = () => state.intakes.some(({ submission }) => submission.sweep === sweep);
+async function takenIn(sweep: string, loop: SubmitPorts['loop']): Promise<void> {
+  const isUnderWay = () => loop.state.intakes.some(({ submission }) => submission.sweep === sweep);
   try {
-    while (isUnderWay()) await ask({ type: 'time-passed', at: now() });
+    while (isUnderWay()) await loop.ask({ type: 'time-passed', at: loop.now() });
   } catch {
     // The deadline clock will add the rest.
   }

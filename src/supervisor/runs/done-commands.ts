@@ -1,5 +1,13 @@
 import { type CallEnd, callProgram } from '../../processes/short-call.js';
+import { usableCores } from '../../processes/usable-cores.js';
+import { gpusOf } from '../../scheduler/placement/slot.js';
+import { isActive } from '../../scheduler/run-state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
+import type { EventLoop } from '../core/event-loop.js';
+import type { GpuWatch } from '../gpus/gpu-watch.js';
+import { doneEnvironment } from './launch-spec.js';
+import type { PlannedRuns } from './planned-runs.js';
+import type { Environment } from './submission-store.js';
 
 /** What the command of a done rule says. `words`: why the run is not done, for a person. */
 export type DoneAnswer = { isDone: true } | { isDone: false; words: string };
@@ -12,24 +20,42 @@ const PATIENCE_MS = 60_000;
 /** Of the last line that it prints, characters. */
 const SHOWN = 200;
 
+type DoneCommandPorts = {
+  loop: Pick<EventLoop, 'state'>;
+  plannedRuns: Pick<PlannedRuns, 'submitted'>;
+  gpus: Pick<GpuWatch, 'devices'>;
+  /** Folder of our own programs. */
+  bin: string;
+  /** The environment of the supervisor, for runs whose own is not known any more. */
+  environment: Environment;
+};
+
 /**
  * Asks the commands of done rules, a few at a time: each in the directory of its run, with an environment, and for so long as its
  * rule says. Nothing that a command has started stays behind.
  */
 export class DoneCommands {
-  readonly #environmentOf: (run: PlannedRun) => Readonly<Record<string, string>>;
+  readonly #ports: DoneCommandPorts;
   readonly #most: number;
   readonly #waiting: (() => void)[] = [];
   #running = 0;
 
   /** @param most Commands that run at a time. */
-  constructor(environmentOf: (run: PlannedRun) => Readonly<Record<string, string>>, most: number) {
-    this.#environmentOf = environmentOf;
+  constructor(ports: DoneCommandPorts, most = usableCores()) {
+    this.#ports = ports;
     this.#most = most;
   }
 
-  /** @param environment Of the command; absent: that of the run as it is known. */
-  async ask(run: PlannedRun, environment = this.#environmentOf(run)): Promise<DoneAnswer> {
+  /** Asks in the environment of the run, with the GPUs of one whose process has just ended. */
+  readonly ask: AskDone = (run) => this.#ask(run, this.#environmentOf(run));
+
+  /** Asks in the environment of a launch, before the run has a place. */
+  askIn(environment: Environment): AskDone {
+    const { gpus, bin } = this.#ports;
+    return (run) => this.#ask(run, doneEnvironment(run, null, { environment, bin, devices: gpus.devices([]) }));
+  }
+
+  async #ask(run: PlannedRun, environment: Environment): Promise<DoneAnswer> {
     if (this.#running < this.#most) this.#running += 1;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     try {
@@ -40,6 +66,14 @@ export class DoneCommands {
       if (next === undefined) this.#running -= 1;
       else next();
     }
+  }
+
+  #environmentOf(run: PlannedRun): Environment {
+    const { loop, plannedRuns, gpus, bin } = this.#ports;
+    const { environment } = plannedRuns.submitted(run.id) ?? this.#ports;
+    const was = loop.state.runs.get(run.id)?.state;
+    const slot = was !== undefined && isActive(was) ? was.slot : null;
+    return doneEnvironment(run, slot, { environment, bin, devices: gpus.devices(slot === null ? [] : gpusOf(slot)) });
   }
 }
 

@@ -18,6 +18,9 @@ export type AttemptEnding = Exclude<Ending, { kind: 'not-claimed' | 'not-run' }>
 /** How complete a run is, by what its directory says; `completionOf` of the spec. */
 export type CompletionOf = (run: PlannedRun, facts: RunFacts) => Completion;
 
+/** What the end of an attempt means for its run; later where a long file has to be looked through. */
+export type OutcomeOf = (run: PlannedRun, ending: AttemptEnding) => Eventually<Outcome>;
+
 /** Who says whether a run is done: what its directory holds, and the command of its done rule. */
 type DoneJudges = { completionOf: CompletionOf; askDone: AskDone };
 

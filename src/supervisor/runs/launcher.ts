@@ -1,35 +1,30 @@
 import { after } from '../../base/eventually.js';
 import type { RunId } from '../../base/ids.js';
-import type { Ending, Executor, Found, Start } from '../../executors/executor.js';
+import type { Executor, Found, Start } from '../../executors/executor.js';
 import { readRunRecord } from '../../files/run-record-file.js';
-import type { SchedulerEvent } from '../../scheduler/event.js';
+import { inQuietTurn, isTurnOver } from '../../processes/turn.js';
+import type { SchedulerAction } from '../../scheduler/action.js';
 import { gpusOf, type Slot, slotNamed } from '../../scheduler/placement/slot.js';
-import type { SchedulerState } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
+import type { EventLoop } from '../core/event-loop.js';
 import type { GpuWatch } from '../gpus/gpu-watch.js';
+import { type Endings, RETRY_MS } from './endings.js';
 import { type Launch, launchSpec, threadsOf } from './launch-spec.js';
-import { RETRY_MS, type Shortage } from './shortage.js';
-import type { SubmissionStore } from './submission-store.js';
+import type { PlannedRuns } from './planned-runs.js';
 
-/** What the launcher works with. `mention`: for a fact that a restart would find out by itself. */
-type LaunchTools = {
-  state: SchedulerState;
-  submissions: SubmissionStore;
+/** Orders to runs that are up. */
+type Order = Exclude<SchedulerAction['type'], 'launch'>;
+
+type LauncherPorts = {
+  /** `mention`: for a fact that a restart would find out by itself. `changed`: the reason why a run is not up yet. */
+  loop: Pick<EventLoop, 'state' | 'now' | 'tell' | 'mention' | 'changed'>;
+  plannedRuns: Pick<PlannedRuns, 'of' | 'submitted'>;
+  executor: Pick<Executor, 'start' | 'takeOver' | 'orphanedAttemptOf' | 'resources' | Order>;
+  gpus: Pick<GpuWatch, 'claim' | 'shared' | 'devices'>;
+  /** `shortage`: of the machine; while it lasts, nothing else is started. */
+  endings: Pick<Endings, 'ended' | 'tookOver' | 'shortage'>;
   /** Folder of our own programs. */
   bin: string;
-  executor: Pick<Executor, 'start' | 'takeOver' | 'terminate' | 'orphanedAttemptOf' | 'resources'>;
-  /** An attempt that was still up from before goes on as the one that was to be started. */
-  tookOver: (id: RunId, orphan: number, pid: number) => void;
-  /** It has ended in that very moment. */
-  ended: (id: RunId, attempt: number, ending: Ending) => void;
-  gpus: Pick<GpuWatch, 'claim' | 'shared' | 'devices'>;
-  tell: (event: SchedulerEvent) => void;
-  mention: (event: SchedulerEvent) => void;
-  /** The reason why a run is not up yet has changed. */
-  changed: (id: RunId) => void;
-  /** Shortage of the machine that made a start fail. While it lasts, nothing else is started. */
-  shortage: Shortage;
-  now: () => number;
 };
 
 /** Why a run is not up yet: its GPU's daemon is not, or the machine is short of something. */
@@ -45,12 +40,13 @@ type Variables = Readonly<Record<string, string>>;
  * started.
  */
 export class Launcher {
-  readonly #tools: LaunchTools;
+  readonly #ports: LauncherPorts;
   readonly #delays = new Map<RunId, Delay>();
+  readonly #launches = new TurnQueue<Launch>((launch) => this.launch(launch));
   #isClosed = false;
 
-  constructor(tools: LaunchTools) {
-    this.#tools = tools;
+  constructor(ports: LauncherPorts) {
+    this.#ports = ports;
   }
 
   /** Why a run that has its slot is not up yet, in words; null for all others. */
@@ -67,10 +63,16 @@ export class Launcher {
     return null;
   }
 
+  /** Carries out what the scheduler decides: starts runs, as many in a turn as there is time for, and gives orders to those that are up. */
+  perform(action: SchedulerAction): void {
+    if (action.type === 'launch') this.#launches.give(action);
+    else this.#ports.executor[action.type](action.id);
+  }
+
   /** It may have been asked to end, or ended, since it was decided. */
   launch(launch: Launch): void {
     if (!this.#isWanted(launch)) return;
-    const { gpus, executor } = this.#tools;
+    const { gpus, executor } = this.#ports;
     // Someone else's since we looked: the scheduler has been told, and finds another place.
     if (!gpus.claim(gpusOf(launch.slot))) return this.#withdraw(launch);
     void after(executor.orphanedAttemptOf(this.#planned(launch).directory, launch.attempt), (orphan) => {
@@ -80,7 +82,7 @@ export class Launcher {
 
   /** @param orphan The attempt of its run that is still up; null: there is none. */
   #launchBeside(launch: Launch, orphan: number | null): void {
-    const { gpus } = this.#tools;
+    const { gpus } = this.#ports;
     const run = this.#planned(launch);
     if (orphan !== null) return void this.#takeOver(launch, run, orphan);
     if (!this.#isShared(launch, run)) return this.#start(launch, run, {});
@@ -92,58 +94,60 @@ export class Launcher {
 
   /** What waits for a place elsewhere can be ended before it is up. An observer of the event loop. */
   follow(touched: ReadonlySet<RunId>): void {
-    const { state, executor } = this.#tools;
+    const { loop, executor } = this.#ports;
     for (const id of touched) {
-      const was = state.runs.get(id)?.state;
+      const was = loop.state.runs.get(id)?.state;
       if (was?.phase === 'starting' && was.stop !== null) executor.terminate(id);
     }
   }
 
   /** Starts nothing any more; the next supervisor takes what was waited for back to the queue. */
   close(): void {
+    this.#launches.close();
     this.#isClosed = true;
   }
 
   /** A process talks to one daemon, so a run on several GPUs goes without. */
   #isShared({ id, slot }: Launch, { resources }: PlannedRun): boolean {
-    const { need, alone } = this.#tools.state.runs.get(id)!;
+    const { need, alone } = this.#ports.loop.state.runs.get(id)!;
     return gpusOf(slot).length === 1 && need.perGpu > 1 && !alone && resources.mps === 'auto';
   }
 
   /** Takes over an attempt that still runs, instead of starting the next one: both would write to the same files. */
   async #takeOver(launch: Launch, { directory }: PlannedRun, orphan: number): Promise<void> {
-    const { executor, tell, now, tookOver, ended } = this.#tools;
+    const { loop, executor, endings } = this.#ports;
     const { id, attempt, slot: given } = launch;
-    const at = now();
+    const at = loop.now();
     let found: Found;
     try {
       found = await executor.takeOver(id, directory, { orphan, attempt });
     } catch (error) {
       const reason = `attempt ${orphan} still runs and cannot be taken over: ${(error as Error).message}`;
-      return tell({ type: 'launch-failed', at, id, attempt, reason });
+      return loop.tell({ type: 'launch-failed', at, id, attempt, reason });
     }
     if (this.#isClosed) return;
     if (found.kind === 'withdrawn') return this.#withdraw({ id, attempt });
     if (found.kind === 'queued') return this.#answered(launch, await found.start, {});
-    tell({ type: 'run-started', at, id, attempt, pid: found.pid, slot: this.#slotOf(directory, orphan) ?? given });
-    tookOver(id, orphan, found.pid);
-    if (found.kind === 'ended') ended(id, attempt, found.ending);
+    loop.tell({ type: 'run-started', at, id, attempt, pid: found.pid, slot: this.#slotOf(directory, orphan) ?? given });
+    endings.tookOver(id, orphan, found.pid);
+    if (found.kind === 'ended') endings.ended(id, attempt, found.ending);
   }
 
   /** The GPUs that an attempt has, as its record says; null where that is not known, or none are. */
   #slotOf(directory: string, attempt: number): Slot | null {
     const record = readRunRecord(directory)?.attempts.find(({ number }) => number === attempt);
     const slot = record === undefined ? null : slotNamed(record.slot);
-    const isKnown = slot !== null && gpusOf(slot).every((gpu) => this.#tools.state.gpu.devices.has(gpu));
+    const isKnown = slot !== null && gpusOf(slot).every((gpu) => this.#ports.loop.state.gpu.devices.has(gpu));
     return isKnown && slot.kind === 'gpu' ? slot : null;
   }
 
   #start(launch: Launch, run: PlannedRun, sharing: Variables): void {
-    const { state, submissions, executor, bin, gpus, shortage } = this.#tools;
+    const { loop, plannedRuns, executor, bin, gpus, endings } = this.#ports;
+    const { state } = loop;
     const { id, slot } = launch;
-    const short = shortage.current;
+    const short = endings.shortage.current;
     if (short !== null) return this.#later(launch, short.reason, short.waitMs, sharing);
-    const { environment } = submissions.of(state.runs.get(id)!.plan);
+    const { environment } = plannedRuns.submitted(id)!;
     const { gpus: places, slots: cores } = executor.resources();
     const devices = places === 'placed' ? { ...gpus.devices(gpusOf(slot)), ...sharing } : null;
     const { perGpu } = state.runs.get(id)!.need;
@@ -155,13 +159,13 @@ export class Launcher {
   /** Records how a start went. A supervisor that is shutting down records nothing: the next one finds the run by itself. */
   #answered(launch: Launch, start: Start, sharing: Variables): void {
     if (this.#isClosed) return;
-    const { mention, tell, now } = this.#tools;
+    const { loop } = this.#ports;
     const { id, attempt, slot } = launch;
-    const at = now();
+    const at = loop.now();
     if (start.kind === 'refused' && start.transient) return this.#later(launch, start.reason, RETRY_MS, sharing);
     this.#delay(id, null);
-    if (start.kind === 'refused') return tell({ type: 'launch-failed', at, id, attempt, reason: start.reason });
-    mention({ type: 'run-started', at, id, attempt, pid: start.pid, slot });
+    if (start.kind === 'refused') return loop.tell({ type: 'launch-failed', at, id, attempt, reason: start.reason });
+    loop.mention({ type: 'run-started', at, id, attempt, pid: start.pid, slot });
   }
 
   /** Tries again then what the machine is too short for now. */
@@ -174,13 +178,12 @@ export class Launcher {
   }
 
   #planned({ id }: Launch): PlannedRun {
-    const { submissions, state } = this.#tools;
-    return submissions.of(state.runs.get(id)!.plan).runs.get(id)!;
+    return this.#ports.plannedRuns.of(id)!;
   }
 
   /** Whether the run is still to be started; where it is not, the launch is taken back. */
   #isWanted(launch: Launch): boolean {
-    const run = this.#tools.state.runs.get(launch.id);
+    const run = this.#ports.loop.state.runs.get(launch.id);
     if (this.#isClosed || run?.state.phase !== 'starting' || run.attempt !== launch.attempt) return false;
     if (run.state.stop === null) return true;
     this.#withdraw(launch);
@@ -189,13 +192,55 @@ export class Launcher {
 
   #withdraw({ id, attempt }: Pick<Launch, 'id' | 'attempt'>): void {
     this.#delay(id, null);
-    this.#tools.tell({ type: 'launch-withdrawn', at: this.#tools.now(), id, attempt });
+    const { loop } = this.#ports;
+    loop.tell({ type: 'launch-withdrawn', at: loop.now(), id, attempt });
   }
 
   #delay(id: RunId, delay: Delay | null): void {
     if (delay?.reason === this.#delays.get(id)?.reason) return;
     if (delay === null) this.#delays.delete(id);
     else this.#delays.set(id, delay);
-    this.#tools.changed(id);
+    this.#ports.loop.changed([id]);
+  }
+}
+
+/**
+ * Processes items one after another, in order, until the present turn of the event loop has lasted long enough; then other work
+ * gets its turn. An item that is added while there is little to do is processed at once.
+ */
+export class TurnQueue<Thing> {
+  readonly #perform: (thing: Thing) => void;
+  readonly #waiting: Thing[] = [];
+
+  /** @param perform Must not throw. */
+  constructor(perform: (thing: Thing) => void) {
+    this.#perform = perform;
+  }
+
+  give(thing: Thing): void {
+    this.#waiting.push(thing);
+    // An item that is added while another is processed waits behind the earlier ones.
+    if (this.#waiting.length === 1) this.#performSome();
+  }
+
+  /** Drops all waiting items. */
+  close(): void {
+    this.#waiting.length = 0;
+  }
+
+  #performSome(): void {
+    while (this.#waiting.length > 0 && !isTurnOver()) this.#performNext();
+    if (this.#waiting.length > 0) inQuietTurn(() => this.#continue());
+  }
+
+  /** Continues with at least one item, however long the turn has lasted. */
+  #continue(): void {
+    if (this.#waiting.length > 0) this.#performNext();
+    this.#performSome();
+  }
+
+  #performNext(): void {
+    this.#perform(this.#waiting[0]!);
+    this.#waiting.shift();
   }
 }

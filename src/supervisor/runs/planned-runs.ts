@@ -1,7 +1,7 @@
 import type { RunId } from '../../base/ids.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
-import { type Environment, environmentFile, type SubmissionStore } from './submission-store.js';
+import { type Environment, environmentFile, type Submission, type SubmissionStore } from './submission-store.js';
 
 /** What the runs of the scheduler's state are: it knows of each only the key of its submission. */
 export class PlannedRuns {
@@ -11,6 +11,11 @@ export class PlannedRuns {
   constructor(state: SchedulerState, submissions: SubmissionStore) {
     this.#state = state;
     this.#submissions = submissions;
+  }
+
+  /** What was submitted under that key. Throws a UserError when it is gone. */
+  submission(key: string): Submission {
+    return this.#submissions.of(key);
   }
 
   /** Null for a run that is forgotten. Throws a UserError when its plan is gone. */

@@ -1,31 +1,30 @@
 import { join } from 'node:path';
 import { type GroupId, type RunId, nameOf, sweepOf } from '../../base/ids.js';
 import { errorText } from '../../base/user-error.js';
-import type { SchedulerEvent, SubmittedRun } from '../../scheduler/event.js';
+import type { SubmittedRun } from '../../scheduler/event.js';
 import { eachRunRecord } from '../../files/run-record-file.js';
 import { isOpen } from '../../scheduler/queue/groups.js';
 import { groupInNeed } from '../../scheduler/queue/open-groups.js';
 import type { Run } from '../../scheduler/run-state.js';
-import type { Group, SchedulerState } from '../../scheduler/state.js';
+import type { Group } from '../../scheduler/state.js';
 import type { Plan, PlannedRun } from '../../spec/planned-run.js';
 import type { KnownRun } from '../../spec/expand/kept-names.js';
 import type { Known, Search } from '../../spec/search/search.js';
 import type { Trial } from '../../spec/search/trials.js';
 import { isTurnOver, nextTurn, passTurn } from '../../processes/turn.js';
+import type { EventLoop } from '../core/event-loop.js';
 import type { PlannedRuns } from './planned-runs.js';
 import type { Environment, Submission, SubmissionStore } from './submission-store.js';
 import type { Watcher } from './watcher.js';
 
-type ProposerTools = {
-  state: SchedulerState;
-  submissions: SubmissionStore;
+type ProposerPorts = {
+  /** `ask` resolves once the event is recorded and acted upon. */
+  loop: Pick<EventLoop, 'state' | 'now' | 'ask'>;
+  submissions: Pick<SubmissionStore, 'of' | 'add'>;
   plannedRuns: Pick<PlannedRuns, 'of'>;
   watcher: Pick<Watcher, 'objectiveOf' | 'unread'>;
   /** What is left to do of the runs of a plan: a run of that name may have been there before anything here knew of it. */
   reconcile: (plan: Plan) => Promise<SubmittedRun[]>;
-  /** Resolves once the event is recorded and acted upon. */
-  ask: (event: SchedulerEvent) => Promise<void>;
-  now: () => number;
   log: (line: string) => void;
 };
 
@@ -42,15 +41,15 @@ const RETRY_MS = 1000;
  * follows from the sweep file, its seed, and the runs of the group with what they have written.
  */
 export class Proposer {
-  readonly #tools: ProposerTools;
+  readonly #ports: ProposerPorts;
   /** By the key of the plan that says how further runs are made. */
   readonly #searches = new Map<string, Promise<Search>>();
   #isReady = false;
   #isBusy = false;
   #retry: NodeJS.Timeout | null = null;
 
-  constructor(tools: ProposerTools) {
-    this.#tools = tools;
+  constructor(ports: ProposerPorts) {
+    this.#ports = ports;
   }
 
   /** From now on: the runs of before are known, and those that live are adopted. */
@@ -81,7 +80,7 @@ export class Proposer {
 
   /** What ended runs have written is known before anything is concluded from it. */
   #next(): Group | null {
-    return this.#isReady && this.#tools.watcher.unread === 0 ? groupInNeed(this.#tools.state) : null;
+    return this.#isReady && this.#ports.watcher.unread === 0 ? groupInNeed(this.#ports.loop.state) : null;
   }
 
   async #proposeAll(): Promise<void> {
@@ -89,7 +88,7 @@ export class Proposer {
       for (let group = this.#next(); group !== null; group = this.#next()) await this.#propose(group);
     } catch (error) {
       // The disk refuses, for now: who asks the event loop is told so.
-      this.#tools.log(`no run could be proposed: ${errorText(error)}`);
+      this.#ports.log(`no run could be proposed: ${errorText(error)}`);
       this.#lookLater();
     } finally {
       // Not a moment later: what happens from now on has to be looked at again.
@@ -106,24 +105,32 @@ export class Proposer {
 
   /** Submits the next run of the group, or closes it where there is none. */
   async #propose(group: Group): Promise<void> {
-    const { submissions, reconcile, state, ask, now } = this.#tools;
+    const { submissions, reconcile, loop } = this.#ports;
     const found = await this.#nextRun(group).catch(errorText);
     if (typeof found === 'string') return this.#close(group.id, found);
     const { frame, environment, run } = found;
     const plan: Plan = { ...frame, runs: [run] };
     const [submitted] = (await reconcile(plan)) as [SubmittedRun];
     const key = await submissions.add(plan, environment);
-    const sibling = state.runs.get([...group.runs][0]!);
+    const sibling = loop.state.runs.get([...group.runs][0]!);
     if (sibling === undefined || !isOpen(group)) return;
     // What its siblings take was worked out when a person launched them.
     const runs = [{ ...submitted, need: sibling.need }];
-    await ask({ type: 'runs-submitted', at: now(), sweep: plan.sweep, plan: key, groups: [], runs, proposed: true });
+    await loop.ask({
+      type: 'runs-submitted',
+      at: loop.now(),
+      sweep: plan.sweep,
+      plan: key,
+      groups: [],
+      runs,
+      proposed: true,
+    });
   }
 
   /** The next run and what it has in common with the others; why there is none, in words. */
   async #nextRun(group: Group): Promise<Proposal | string> {
     const { plan: key } = group.open!;
-    const submission = this.#tools.submissions.of(key);
+    const submission = this.#ports.submissions.of(key);
     const search = await this.#searchOf(key, submission);
     const work = search.next(nameOf(group.id), this.#known(group));
     let step = work.next();
@@ -148,7 +155,8 @@ export class Proposer {
     const { Search } = await import('../../spec/search/search.js');
     const recorded: KnownRun[] = [];
     // Those that nobody here knows of, because what was known of them was lost.
-    const isUnknown = (name: string) => this.#tools.state.sweeps.get(sweep)?.has(`${sweep}/${name}` as RunId) !== true;
+    const isUnknown = (name: string) =>
+      this.#ports.loop.state.sweeps.get(sweep)?.has(`${sweep}/${name}` as RunId) !== true;
     for (const record of eachRunRecord(join(source!.runsDirectory, sweep), isUnknown)) {
       recorded.push({ ...record, isStarted: true });
       if (isTurnOver()) await nextTurn();
@@ -157,20 +165,20 @@ export class Proposer {
   }
 
   #known({ id, runs }: Group): Known {
-    const { state } = this.#tools;
+    const { state } = this.#ports.loop;
     const names = new Set<string>();
     for (const each of state.sweeps.get(sweepOf(id)) ?? []) names.add(nameOf(each).toLowerCase());
     return { trials: [...runs].map((each) => this.#trialOf(state.runs.get(each)!)), names };
   }
 
   #trialOf(run: Run): Trial {
-    const { plannedRuns, watcher } = this.#tools;
+    const { plannedRuns, watcher } = this.#ports;
     return { ...stateOf(run), parameters: plannedRuns.of(run.id)!.parameters, values: watcher.objectiveOf(run.id) };
   }
 
   async #close(group: GroupId, reason: string): Promise<void> {
-    const { ask, now, log } = this.#tools;
-    await ask({ type: 'groups-closed', at: now(), groups: [group], reason });
+    const { loop, log } = this.#ports;
+    await loop.ask({ type: 'groups-closed', at: loop.now(), groups: [group], reason });
     log(`${group} gets no further runs: ${reason}`);
   }
 }

@@ -1,32 +1,26 @@
 import type { RunId } from '../../base/ids.js';
 import type { Outcome } from '../../base/outcome.js';
 import type { RunRecord } from '../../contract/run-record.js';
-import type { Executor } from '../../executors/executor.js';
 import { gpusOf, slotName } from '../../scheduler/placement/slot.js';
 import { isActive, type Run } from '../../scheduler/run-state.js';
-import type { SchedulerState } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
-import type { SteadyClock } from '../core/steady-clock.js';
+import type { EventLoop } from '../core/event-loop.js';
 import type { GpuWatch } from '../gpus/gpu-watch.js';
 import type { Ownership } from '../ownership/ownership.js';
 import type { PlannedRuns } from './planned-runs.js';
 import type { Records } from './records.js';
-import type { Warnings } from './warnings.js';
 import type { Watcher } from './watcher.js';
 
 /** How the last attempt ended, whether the run ended with it or waits to be tried again by itself. */
 type End = { outcome: Outcome; since: number | null; at: number };
 
-type RunObserverTools = {
-  state: SchedulerState;
-  plannedRuns: PlannedRuns;
-  clock: Pick<SteadyClock, 'wallTime'>;
-  records: Records;
-  watcher: Watcher;
+type RunObserverPorts = {
+  loop: Pick<EventLoop, 'state' | 'clock'>;
+  plannedRuns: Pick<PlannedRuns, 'of'>;
+  records: Pick<Records, 'started' | 'standsAt' | 'retracted' | 'ended'>;
+  watcher: Pick<Watcher, 'watch' | 'finish' | 'recall' | 'forget'>;
   ownership: Pick<Ownership, 'started' | 'ended' | 'recall'>;
-  warnings: Warnings;
   gpus: Pick<GpuWatch, 'started' | 'forget'>;
-  executor: Pick<Executor, 'rootOf'>;
 };
 
 /**
@@ -34,51 +28,44 @@ type RunObserverTools = {
  * same twice changes nothing.
  */
 export class RunObserver {
-  readonly #tools: RunObserverTools;
+  readonly #ports: RunObserverPorts;
   /** The attempt of each run that is being followed. */
   readonly #followed = new Map<RunId, number>();
 
-  constructor(tools: RunObserverTools) {
-    this.#tools = tools;
+  constructor(ports: RunObserverPorts) {
+    this.#ports = ports;
   }
 
   follow(touched: ReadonlySet<RunId>): void {
-    const { state, plannedRuns, watcher } = this.#tools;
+    const { loop, plannedRuns, watcher, gpus } = this.#ports;
     for (const id of touched) {
-      const run = state.runs.get(id);
+      const run = loop.state.runs.get(id);
       if (run === undefined) watcher.forget(id);
       else this.#follow(run, plannedRuns.of(id)!);
-      if (run === undefined || run.state.phase === 'starting') this.#beginAnew(id);
+      // What was to be said of the memory that its last attempt left has been said.
+      if (run === undefined || run.state.phase === 'starting') gpus.forget(id);
     }
   }
 
   #follow(run: Run, planned: PlannedRun): void {
     const { id, attempt, state } = run;
     if ('pid' in state && this.#followed.get(id) !== attempt) {
-      const { records, watcher, ownership, clock } = this.#tools;
+      const { records, watcher, ownership, loop } = this.#ports;
       this.#followed.set(id, attempt);
       ownership.started(planned, attempt, { since: state.since, first: run.past[0]?.[0] ?? state.since });
-      records.started(planned, { number: attempt, slot: slotName(state.slot), startedAt: clock.wallTime(state.since) });
+      records.started(planned, {
+        number: attempt,
+        slot: slotName(state.slot),
+        startedAt: loop.clock.wallTime(state.since),
+      });
       watcher.watch(planned, attempt, state.since);
-      this.#tellGpus(run, planned);
+      if (isActive(state)) this.#ports.gpus.started({ id, gpus: gpusOf(state.slot), directory: planned.directory });
     }
     const end = endOf(run);
     if (end !== null) this.#conclude(planned, end, run);
     else if (!('pid' in state)) this.#retract(planned);
     const waits = waitingWord(run);
-    if (waits !== null) this.#tools.records.standsAt(planned, waits);
-  }
-
-  #tellGpus({ id, state }: Run, { directory }: PlannedRun): void {
-    const pid = this.#tools.executor.rootOf(id);
-    if (!isActive(state) || pid === null) return;
-    this.#tools.gpus.started({ id, gpus: gpusOf(state.slot), pid, directory });
-  }
-
-  /** What was to be said of the last attempt, beside how it ended, has been said. */
-  #beginAnew(id: RunId): void {
-    this.#tools.warnings.clear(id);
-    this.#tools.gpus.forget(id);
+    if (waits !== null) this.#ports.records.standsAt(planned, waits);
   }
 
   /** It was not up after all, and has another attempt before it. */
@@ -86,12 +73,12 @@ export class RunObserver {
     const number = this.#followed.get(planned.id);
     if (number === undefined) return;
     this.#followed.delete(planned.id);
-    this.#tools.watcher.finish(planned);
-    this.#tools.records.retracted(planned, number);
+    this.#ports.watcher.finish(planned);
+    this.#ports.records.retracted(planned, number);
   }
 
   #conclude(planned: PlannedRun, { outcome, since, at }: End, run: Run): void {
-    const { records, watcher, ownership, clock } = this.#tools;
+    const { records, watcher, ownership, loop } = this.#ports;
     const number = this.#followed.get(planned.id);
     if (number === undefined) {
       // It ended before we were there, or never was up: all there can be is an old file.
@@ -104,8 +91,8 @@ export class RunObserver {
     ownership.ended(planned, at);
     watcher.finish(planned);
     // Also when it began: the wall clock may have been set right meanwhile.
-    const startedAt = since === null ? {} : { startedAt: clock.wallTime(since) };
-    records.ended(planned, { number, ...startedAt, endedAt: clock.wallTime(at), outcome });
+    const startedAt = since === null ? {} : { startedAt: loop.clock.wallTime(since) };
+    records.ended(planned, { number, ...startedAt, endedAt: loop.clock.wallTime(at), outcome });
   }
 }
 

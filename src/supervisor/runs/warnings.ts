@@ -15,10 +15,12 @@ export class Warnings {
   readonly #words = new Map<RunId, Partial<Record<WarningSource, string>>>();
   /** Curves of a file that is not read. */
   readonly #curves = new Map<RunId, readonly string[]>();
-  readonly #loop: Pick<EventLoop, 'changed'>;
+  readonly #loop: Pick<EventLoop, 'state' | 'changed'>;
+  readonly #log: (line: string) => void;
 
-  constructor(loop: Pick<EventLoop, 'changed'>) {
+  constructor(loop: Pick<EventLoop, 'state' | 'changed'>, log: (line: string) => void) {
     this.#loop = loop;
+    this.#log = log;
   }
 
   /**
@@ -43,8 +45,21 @@ export class Warnings {
     this.#loop.changed([id]);
   }
 
-  /** The run begins anew, or is forgotten. */
-  clear(id: RunId): void {
+  /** An attempt that was still up from before goes on as the one that was to be started. */
+  tookOver(id: RunId, orphan: number, pid: number): void {
+    this.#log(`${id}: attempt ${orphan} (process ${pid}) still runs; it is taken over, not started again`);
+    this.set(id, 'orphan', `attempt ${orphan} was still running and continues: it was not started again`);
+  }
+
+  /** An observer of the event loop: a run that begins anew, or is forgotten, has none. */
+  follow(touched: ReadonlySet<RunId>): void {
+    for (const id of touched) {
+      const phase = this.#loop.state.runs.get(id)?.state.phase ?? 'starting';
+      if (phase === 'starting') this.#clear(id);
+    }
+  }
+
+  #clear(id: RunId): void {
     this.#curves.delete(id);
     if (this.#words.delete(id)) this.#loop.changed([id]);
   }

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { nextTurn } from '../../../src/processes/turn.js';
-import { TurnQueue } from '../../../src/supervisor/core/turn-queue.js';
+import { TurnQueue } from '../../../src/supervisor/runs/launcher.js';
 import { waitFor } from '../testbed.js';
 
 function busyFor(ms: number): void {

@@ -40,11 +40,13 @@ class World {
     const { told } = this;
     for (const event of before) step(this.#state, event);
     this.watch = new HealthWatch({
-      ...{ state: this.#state, loop: { changed: (ids) => this.watch.changed(ids) }, now: () => this.now },
+      loop: { state: this.#state, changed: (ids) => this.watch.changed(ids), now: () => this.now },
       planned: (run) => this.#planned.get(run) ?? null,
-      monitored: (run) => this.#vitals.get(run) ?? nothingMonitored,
-      endingOf: (run) => this.#endings.get(run) ?? null,
-      followedOf: (run) => this.#monitors.get(run) ?? null,
+      watcher: {
+        vitals: (run) => this.#vitals.get(run) ?? nothingMonitored,
+        endingOf: (run) => this.#endings.get(run) ?? null,
+        followedOf: (run) => this.#monitors.get(run) ?? null,
+      },
       disks: { of: () => this.room, lookAt: () => undefined },
       gauges: () => [{ index: 0, utilization: this.utilization }],
       unhealthy: ({ name }, { word }) => told.push(`${name} ${word}`),

@@ -8,7 +8,7 @@ import { Fleet } from '../../../src/client/fleet.js';
 import { emptyState } from '../../../src/scheduler/state.js';
 import { step } from '../../../src/scheduler/step.js';
 import { nothingMonitored } from '../../../src/supervisor/publish/run-view.js';
-import { RunViewCache } from '../../../src/supervisor/publish/run-view-cache.js';
+import { type RowSources, RunViewCache } from '../../../src/supervisor/publish/run-view-cache.js';
 import { SocketServer } from '../../../src/supervisor/publish/socket-server.js';
 import { removeFolder } from '../../remove-folder.js';
 import { id, submitted } from '../../scheduler/play.js';
@@ -26,9 +26,8 @@ it('a status comes after the rows of which it speaks, also where these are sent 
   step(state, submitted([{ name: 'a' }, { name: 'b' }]));
   const { runs } = plan(folder, 's', [{ name: 'a' }, { name: 'b' }]);
   let isRead = false;
-  const views: RunViewCache = new RunViewCache({
-    ...{ state, nodes: () => null, gpus: () => [], problem: () => null, leftOf: () => null, delayOf: () => null },
-    ...{ sweeps: () => [], wallTime: (at) => at, unread: () => (isRead ? 0 : 1) },
+  const rows: RowSources = {
+    ...{ loop: { state, clock: { wallTime: (at) => at } }, leftOf: () => null, delayOf: () => null },
     planned: (run) => runs.find((each) => each.id === run)!,
     contextOf: ({ name, argv, parameters }) => {
       // The row of `b` waits for the next turn, and when that comes, `a` has been read.
@@ -44,6 +43,10 @@ it('a status comes after the rows of which it speaks, also where these are sent 
         ...{ monitored: { ...nothingMonitored, metrics }, health: wellHealth, wallTime: (at: number) => at },
       };
     },
+  };
+  const views = new RunViewCache(rows, {
+    ...{ nodes: () => null, gpus: () => [], problem: () => null, sweeps: () => [] },
+    unread: () => (isRead ? 0 : 1),
   });
   const server = new SocketServer(
     views,

@@ -6,7 +6,7 @@ import { RunId } from '../../../src/base/ids.js';
 import { needlessSnapshots } from '../../../src/cli/clean/carry-out.js';
 import { runAside } from '../../../src/files/disk/discard.js';
 import { discardSnapshot } from '../../../src/supervisor/requests/discard-snapshot.js';
-import type { RequestTools } from '../../../src/supervisor/requests/request.js';
+import type { RequestPorts } from '../../../src/supervisor/requests/request.js';
 
 let place = '';
 beforeEach(() => {
@@ -24,10 +24,14 @@ type World = { state?: object; own?: string | null; groups?: [string, object][];
 /** A supervisor with one run, which starts from the snapshot `own`. */
 const ask = ({ state = ended('done'), own = path(), groups = [], source, name = 'snapshot-ab' }: World = {}) =>
   discardSnapshot({ verb: 'discard-snapshot', sweep: 's', name, mark }, {
-    state: { sweeps: new Map([['s', new Set([id])]]), runs: new Map([[id, { state }]]), groups: new Map(groups) },
-    planned: () => ({ id, directory: join(place, 'run'), snapshot: own === null ? undefined : { path: own } }),
-    submissions: { of: () => ({ plan: { source } }) },
-  } as unknown as RequestTools);
+    loop: {
+      state: { sweeps: new Map([['s', new Set([id])]]), runs: new Map([[id, { state }]]), groups: new Map(groups) },
+    },
+    plannedRuns: {
+      of: () => ({ id, directory: join(place, 'run'), snapshot: own === null ? undefined : { path: own } }),
+      submission: () => ({ plan: { source } }),
+    },
+  } as unknown as RequestPorts);
 const ended = (kind: string) => ({ phase: 'ended', outcome: { kind } });
 
 describe('deleting a copy of the code', () => {

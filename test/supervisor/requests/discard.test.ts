@@ -14,7 +14,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunId } from '../../../src/base/ids.js';
 import { type Discard, discardOf, pathAside, replacementName } from '../../../src/files/disk/discard.js';
 import { discard } from '../../../src/supervisor/requests/discard.js';
-import type { RequestTools } from '../../../src/supervisor/requests/request.js';
+import type { RequestPorts } from '../../../src/supervisor/requests/request.js';
 import { removeFolder } from '../../remove-folder.js';
 
 let place = '';
@@ -40,12 +40,12 @@ type World = { state?: object; done?: object; orphan?: number | null; what?: 'al
 async function ask({ state = ended('failed'), done = { exit: 0 }, orphan = null, what = [seen('old')] }: World) {
   const forgotten: string[] = [];
   const tools = {
-    state: { runs: new Map([[id, { attempt: 2, state }]]) },
-    planned: () => ({ id, directory: directory(), done }),
-    orphanedAttemptOf: () => orphan,
+    loop: { state: { runs: new Map([[id, { attempt: 2, state }]]) } },
+    plannedRuns: { of: () => ({ id, directory: directory(), done }) },
+    executor: { orphanedAttemptOf: () => orphan },
     discarded: (run: string) => forgotten.push(run),
   };
-  const ack = await discard({ verb: 'discard', id, mark, what }, tools as unknown as RequestTools);
+  const ack = await discard({ verb: 'discard', id, mark, what }, tools as unknown as RequestPorts);
   return { ack, forgotten };
 }
 

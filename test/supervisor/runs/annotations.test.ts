@@ -6,7 +6,7 @@ import { RunId } from '../../../src/base/ids.js';
 import { runFiles } from '../../../src/contract/files.js';
 import type { Run } from '../../../src/scheduler/run-state.js';
 import { annotate } from '../../../src/supervisor/requests/annotate.js';
-import type { RequestTools } from '../../../src/supervisor/requests/request.js';
+import type { RequestPorts } from '../../../src/supervisor/requests/request.js';
 import { Annotations } from '../../../src/supervisor/runs/annotations.js';
 import { removeFolder } from '../../remove-folder.js';
 
@@ -83,10 +83,10 @@ describe('a request to annotate runs', () => {
     const told: RunId[] = [];
     const tools = {
       annotations: fresh(),
-      planned: (asked: RunId) => (asked === id('gone') ? null : run(asked.slice(2))),
-      changed: (ids: Iterable<RunId>) => void told.push(...ids),
+      plannedRuns: { of: (asked: RunId) => (asked === id('gone') ? null : run(asked.slice(2))) },
+      loop: { changed: (ids: Iterable<RunId>) => void told.push(...ids) },
     };
-    const ack = await annotate({ verb: 'annotate', ids: names.map(id), change }, tools as unknown as RequestTools);
+    const ack = await annotate({ verb: 'annotate', ids: names.map(id), change }, tools as unknown as RequestPorts);
     return { told, ack };
   }
 

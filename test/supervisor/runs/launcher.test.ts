@@ -8,7 +8,8 @@ import { emptyState } from '../../../src/scheduler/state.js';
 import { step } from '../../../src/scheduler/step.js';
 import { type PlannedRun, Resources } from '../../../src/spec/planned-run.js';
 import { Launcher } from '../../../src/supervisor/runs/launcher.js';
-import { Shortage } from '../../../src/supervisor/runs/shortage.js';
+import { Shortage } from '../../../src/supervisor/runs/endings.js';
+import { PlannedRuns } from '../../../src/supervisor/runs/planned-runs.js';
 import { SubmissionStore } from '../../../src/supervisor/runs/submission-store.js';
 import { id, slots, stopAsked, submitted } from '../../scheduler/play.js';
 import { plan } from '../testbed.js';
@@ -53,8 +54,13 @@ async function setUp(
   const now = () => 1 + Date.now() - bornAt;
   const shortage = new Shortage(now);
   const launcher: Launcher = new Launcher({
-    ...{ state, submissions, bin: '/our/bin', now, shortage, changed: () => undefined },
-    ...{ tookOver: () => undefined, ended: () => undefined },
+    // The supervisor takes an event when it is done with the one before.
+    loop: {
+      ...{ state, now, changed: () => undefined },
+      ...{ tell: (event) => void told.push(event), mention: (event) => void told.push(event) },
+    },
+    ...{ plannedRuns: new PlannedRuns(state, submissions), bin: '/our/bin' },
+    endings: { shortage, tookOver: () => undefined, ended: () => undefined },
     executor: {
       start: (_id, order) => {
         orders.push(order);
@@ -62,7 +68,7 @@ async function setUp(
       },
       takeOver: () => ({ kind: 'withdrawn', neverRan: false }),
       resources: () => ({ slots: 1, gpus: 'placed' }),
-      terminate: () => undefined,
+      ...{ terminate: () => undefined, kill: () => undefined, pause: () => undefined, continue: () => undefined },
       orphanedAttemptOf: () => null,
     },
     gpus: {
@@ -70,9 +76,6 @@ async function setUp(
       shared: () => gpus.sharing ?? Promise.resolve({}),
       devices: (wanted) => ({ CUDA_VISIBLE_DEVICES: wanted.join(',') }),
     },
-    // The supervisor takes an event when it is done with the one before.
-    tell: (event) => void told.push(event),
-    mention: (event) => void told.push(event),
   });
   const { resources = Resources.parse({ gpus: 0 }) } = run;
   const need = { gpus: Number(resources.gpus), perGpu: resources.per_gpu, memory: null };
