@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
-import { lockOf } from '../src/client/connection.js';
+import { lockOf } from '../src/client/ensure-supervisor.js';
 import { Testbed } from '../test/supervisor/testbed.js';
 
 const RUNS = 10_000;

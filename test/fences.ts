@@ -97,7 +97,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     ...['lab/run/cookbook-files.ts', 'lab/run/sweep-line.ts', 'wandb/main.ts'],
     // Its types alone.
     ...['client/ensure-supervisor.ts', 'client/host-link.ts', 'cli/hosts/elsewhere.ts'],
-    ...['executors/local/attempt.ts', 'executors/local/start-attempt.ts'],
+    ...['executors/local/attempt.ts'],
   ],
   'node:process': [
     ...['cli/viewed-paths.ts', 'files/disk-room.ts', 'files/output-file.ts', 'files/private-folder.ts'],

@@ -1,18 +1,18 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { closeSync, constants, openSync, rmSync, writeFileSync } from 'node:fs';
-import type { Socket } from 'node:net';
+import { connect as connectSocket, type Socket } from 'node:net';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
-import { UserError } from '../base/user-error.js';
+import { errorText, UserError } from '../base/user-error.js';
 import { runMarks, supervisorFiles } from '../contract/files.js';
-import { ELSEWHERE, leaseTerms, type SupervisorLock } from '../contract/supervisor-lock.js';
-import { checkRunsDirectory } from '../files/private-folder.js';
-import { textOrNull } from '../files/regular-file.js';
-import { startDetached } from '../processes/started-program.js';
-import { lockOf, openSupervisor } from './connection.js';
-import { Fleet } from './fleet.js';
+import { ELSEWHERE, leaseTerms, SupervisorLock } from '../contract/supervisor-lock.js';
 import { makeFolder } from '../files/make-folder.js';
+import { checkRunsDirectory, socketProblem } from '../files/private-folder.js';
+import { readRegular, statRegular, textOrNull } from '../files/regular-file.js';
+import { startDetached } from '../processes/started-program.js';
+import { PROTOCOL_VERSION } from '../protocol/message.js';
+import { Fleet } from './fleet.js';
 
 /** How to start a supervisor. Paths are absolute. */
 export type Programs = {
@@ -281,4 +281,87 @@ const LARGEST_LOG = 1 << 24;
 
 function lastWords(log: string): string {
   return (textOrNull(log, LARGEST_LOG) ?? '').trimEnd().split('\n').slice(-5).join('\n');
+}
+
+/** How long a supervisor may take to send its hello, ms. */
+const HELLO_MS = 5000;
+
+/** Limit on the size of a lock file that is read, in bytes. */
+const LARGEST_LOCK = 1 << 16;
+
+/** The lock of this runs directory; null when there is none that can be read. Its owner may be dead. */
+export function lockOf(runsDirectory: string): SupervisorLock | null {
+  const path = join(runsDirectory, supervisorFiles.directory, supervisorFiles.lock);
+  const read = readRegular(path, LARGEST_LOCK, { noLink: true });
+  if (read.kind !== 'text') return null;
+  try {
+    return SupervisorLock.parse(JSON.parse(read.text));
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * A socket to the supervisor of this runs directory, as `openSocket` returns it. Nothing is sent to a socket that another user may
+ * have created.
+ *
+ * @throws {UserError} When the runs directory is not safe to use.
+ */
+async function openSupervisor(runsDirectory: string, patienceMs?: number): Promise<Socket | null> {
+  checkRunsDirectory(runsDirectory);
+  const socket = lockOf(runsDirectory)?.socket;
+  return socket === undefined || socketProblem(socket) !== null ? null : openSocket(socket, patienceMs);
+}
+
+/**
+ * A socket on which a supervisor has said hello (still to be read), or null when there is none. A connection alone proves nothing:
+ * the kernel also accepts connections for a supervisor that was just killed.
+ */
+function openSocket(path: string, patienceMs = HELLO_MS): Promise<Socket | null> {
+  return new Promise((resolve) => {
+    const socket = connectSocket(path);
+    const settle = (result: Socket | null) => {
+      clearTimeout(timer);
+      socket.removeAllListeners();
+      if (result !== null) return resolve(result);
+      socket.on('error', () => undefined);
+      socket.destroy();
+      resolve(null);
+    };
+    const timer = setTimeout(() => settle(null), patienceMs);
+    // 'readable' is also emitted at the end of the stream, with nothing to read.
+    socket.once('readable', () => settle(socket.readableLength > 0 ? socket : null));
+    socket.once('error', () => settle(null));
+    socket.once('close', () => settle(null));
+  });
+}
+
+/**
+ * What is known about the supervisor of a runs directory without starting one. `silent`: a process holds the lock and does not
+ * answer, being dead or stuck. `isOurs`: it speaks the protocol of this program.
+ */
+export type SupervisorProbe =
+  | { kind: 'none' }
+  | { kind: 'unreadable'; reason: string }
+  | { kind: 'silent'; lock: SupervisorLock }
+  | { kind: 'answers'; lock: SupervisorLock; isOurs: boolean };
+
+/** Looks for a supervisor. Never rejects; a stuck supervisor is given as long as in `openSocket`. */
+export async function probeSupervisor(runsDirectory: string): Promise<SupervisorProbe> {
+  const path = join(runsDirectory, supervisorFiles.directory, supervisorFiles.lock);
+  try {
+    checkRunsDirectory(runsDirectory);
+  } catch (error) {
+    return { kind: 'unreadable', reason: errorText(error) };
+  }
+  const there = statRegular(path);
+  if (there.kind !== 'file') return there.kind === 'absent' ? { kind: 'none' } : there;
+  const lock = lockOf(runsDirectory);
+  if (lock === null) return { kind: 'unreadable', reason: 'it is not one' };
+  const socket = socketProblem(lock.socket) === null ? await openSocket(lock.socket) : null;
+  if (socket === null) return { kind: 'silent', lock };
+  const heard = (socket.read() as Buffer | null)?.toString() ?? '';
+  socket.destroy();
+  const version = Number(/"version":\s*(\d+)/.exec(heard.split('\n', 1)[0]!)?.[1]);
+  return { kind: 'answers', lock, isOurs: version === PROTOCOL_VERSION };
 }

@@ -1,13 +1,22 @@
 import type { Duplex } from 'node:stream';
 import { Memoized } from '../base/memo.js';
 import { errorText, UserError } from '../base/user-error.js';
-import type { Ack, ClientMessage, Command, Plan, RequestedSlots, ServerMessage } from '../protocol/message.js';
+import {
+  type Ack,
+  type ClientMessage,
+  type Command,
+  encode,
+  MessageReader,
+  type Plan,
+  PROTOCOL_VERSION,
+  type RequestedSlots,
+  ServerMessage,
+  submission,
+} from '../protocol/message.js';
 import type { FleetStatus, RunSummary, SweepSummary } from '../protocol/run-summary.js';
 import type { PlainVerb, RunOrder } from '../protocol/run-verbs.js';
 import { olderVersion, replaceSupervisor } from '../protocol/older-version.js';
 import { looksOnly, readOnlyRefusal } from '../protocol/read-only.js';
-import { submission } from '../protocol/submission.js';
-import { Connection } from './connection.js';
 import { Mirror } from './mirror.js';
 
 export type { Ack, Command, RequestedSlots } from '../protocol/message.js';
@@ -269,3 +278,72 @@ const unreachable: Ack = {
   message: 'the connection to the supervisor was lost before it answered',
   fix: 'Wait until it is reconnected, check whether it was done, and repeat it if not.',
 };
+
+/** Receives the messages of a connection, and its end once. */
+type ConnectionListener = {
+  /** Messages that arrived together, in order. */
+  heard: (messages: readonly ServerMessage[]) => void;
+  /** `problem`: what came that could not be understood and ended the connection, or null. */
+  ended: (problem: Error | null) => void;
+};
+
+/** One socket, or other stream, to a supervisor. */
+export class Connection {
+  readonly #socket: Duplex;
+
+  /** @param readOnly Whether the supervisor is to refuse whatever is asked on this connection. */
+  constructor(socket: Duplex, listener: ConnectionListener, readOnly: boolean) {
+    this.#socket = socket;
+    const reader = new MessageReader(ServerMessage);
+    let problem: Error | null = null;
+    socket.on('data', (chunk: Buffer) => {
+      try {
+        listener.heard(reader.push(chunk));
+      } catch (error) {
+        problem = error as Error;
+        socket.destroy();
+      }
+    });
+    // Of a socket the cause does not matter: whatever it was, the connection is over.
+    socket.on('error', (error) => {
+      problem ??= error instanceof UserError ? error : null;
+      socket.destroy();
+    });
+    socket.on('close', () => listener.ended(problem));
+    if (socket.destroyed) setImmediate(() => listener.ended(null));
+    socket.resume();
+    this.send({ type: 'hello', version: PROTOCOL_VERSION, ...(readOnly ? { readOnly } : {}) });
+  }
+
+  send(message: ClientMessage): void {
+    if (this.#socket.writable) this.#socket.write(encode(message));
+  }
+
+  /** Sends messages one by one, as fast as the other end reads them, so that a lazy sequence never is in memory as a whole. */
+  async sendAll(messages: Iterable<ClientMessage>): Promise<void> {
+    let isFirst = true;
+    for (const message of messages) {
+      if (!isFirst) await this.#turn();
+      isFirst = false;
+      if (!this.#socket.writable) return;
+      this.send(message);
+    }
+  }
+
+  /** Resolves after pending events have been handled, once the socket accepts more data or is closed. */
+  #turn(): Promise<void> {
+    const socket = this.#socket;
+    if (!socket.writableNeedDrain) return new Promise((resolve) => setImmediate(resolve));
+    return new Promise((resolve) => {
+      const settle = () => {
+        socket.off('drain', settle).off('close', settle);
+        resolve();
+      };
+      socket.on('drain', settle).on('close', settle);
+    });
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+}

@@ -3,7 +3,7 @@ import { Duplex, type Readable, type Writable } from 'node:stream';
 import * as z from 'zod';
 import { LineSplitter } from '../base/line-splitter.js';
 import { UserError } from '../base/user-error.js';
-import { LONGEST_LINE } from '../protocol/codec.js';
+import { LONGEST_LINE } from '../protocol/message.js';
 import { type HostOrder, wireMarks, WIRE_VERSION } from '../protocol/host-order.js';
 import { lineText, shortened } from '../text/display-text.js';
 import { sizeText } from '../text/numbers.js';

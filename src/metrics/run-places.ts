@@ -4,8 +4,8 @@ import { runFiles } from '../contract/files.js';
 import type { RunRecord } from '../contract/run-record.js';
 import { nothingWritten, type WrittenFiles } from '../contract/written-files.js';
 import { statRegular } from '../files/regular-file.js';
-import { readRunRecord } from '../files/run-record-file.js';
-import { readWrittenFiles } from '../files/written-files-file.js';
+import { readRunRecord } from '../files/run-directory/run-record-file.js';
+import { readWrittenFiles } from '../files/run-directory/written-files-file.js';
 import { isDatabase } from './formats/databases/database.js';
 import type { LogPatterns } from './formats/log/log-rows.js';
 

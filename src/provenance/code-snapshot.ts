@@ -9,7 +9,7 @@ import { copyFile, lstat, readdir, readFile, rename, rm, symlink, writeFile } fr
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { UserError } from '../base/user-error.js';
 import { snapshotPrefix, sweepFiles } from '../contract/files.js';
-import { isLink } from '../files/own-directory.js';
+import { isLink } from '../files/run-directory/own-directory.js';
 import { obstacleOf, textOrNull } from '../files/regular-file.js';
 import type { CodeSurvey } from './code-survey.js';
 import { git, type GitHost } from './git-state.js';

@@ -9,7 +9,7 @@ import { grouped } from '../base/group-by.js';
 import { countStates, hasEnded } from '../base/run-words.js';
 import { noSuchSweep, UserError } from '../base/user-error.js';
 import { isGpuUtilization } from '../contract/metric-names.js';
-import { readAnnotation } from '../files/annotation-file.js';
+import { readAnnotation } from '../files/run-directory/annotation-file.js';
 import { computedFromSeeds } from '../files/sweep-text.js';
 import { openMetrics, type Pause, type RunMetrics, wallTime } from '../metrics/run-metrics.js';
 import { declaredPlaces, hasNoMetrics } from '../metrics/run-places.js';

@@ -4,7 +4,7 @@ import type { ReportedRun } from '../analysis/analysed-run.js';
 import { grouped } from '../base/group-by.js';
 import { UserError } from '../base/user-error.js';
 import type { RunRecord } from '../contract/run-record.js';
-import { readRunRecord } from '../files/run-record-file.js';
+import { readRunRecord } from '../files/run-directory/run-record-file.js';
 import { openMetrics } from '../metrics/run-metrics.js';
 import { lastWritten, type TimedRow, writtenRows } from '../metrics/written-rows.js';
 import type { EarlyTerminate, Objective } from '../spec/planned-run.js';

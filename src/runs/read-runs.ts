@@ -6,8 +6,8 @@ import { failureReason, type Outcome } from '../base/outcome.js';
 import { endStateOf } from '../base/run-words.js';
 import { runFiles } from '../contract/files.js';
 import type { RunRecord } from '../contract/run-record.js';
-import { exitCode } from '../files/completion-facts.js';
-import { readIfThere, readRunRecord } from '../files/run-record-file.js';
+import { exitCode } from '../files/run-directory/completion-facts.js';
+import { readIfThere, readRunRecord } from '../files/run-directory/run-record-file.js';
 import type { ReportedRun, ReportedState } from '../analysis/analysed-run.js';
 
 /** All runs below a sweep's directory that hold a `run.json`, in natural order of name (N16 before N256). */

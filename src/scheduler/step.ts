@@ -11,20 +11,32 @@ import { failureClass, type Outcome } from '../base/outcome.js';
 import type { SchedulerAction, StepContext } from './action.js';
 import type { Breaker, EventOf, SchedulerEvent } from './event.js';
 import { due } from './lifecycle/deadlines.js';
-import { continueRun, hold, holdForBreaker, holdForTarget, pause, release, setPriority } from './lifecycle/hold.js';
-import { amend, move } from './lifecycle/move.js';
-import { isRetried, resume, retryLater } from './lifecycle/retry.js';
+import {
+  amend,
+  continueRun,
+  countedOutcome,
+  hold,
+  holdForBreaker,
+  holdForTarget,
+  isRetried,
+  kill,
+  move,
+  pause,
+  release,
+  resume,
+  retryLater,
+  setPriority,
+  stop,
+} from './lifecycle/move.js';
 import { lookAgain, passStartTimes, pauseIfOutside } from './lifecycle/start.js';
-import { countedOutcome, kill, stop } from './lifecycle/stop.js';
 import { forget, submit, takeIn } from './lifecycle/submit.js';
-import { changeSlots, drain, learnMemory, seeGpus } from './placement/gpu-inventory.js';
 import { demandOf, freeSlot, hasShare, spareCpu } from './placement/placement.js';
 import { type Slot, slotName } from './placement/slot.js';
 import { groupOf } from './queue/groups.js';
 import { launchWaiting } from './queue/launch.js';
 import { closeGroups } from './queue/open-groups.js';
 import { type ActiveState, type Ending, inLine, isActive, type Run } from './run-state.js';
-import type { Group, SchedulerState } from './state.js';
+import type { GpuDevice, GpuPool, Group, SchedulerState } from './state.js';
 
 /** The result of an event. `touched`: runs whose own state changed. */
 type Step = { actions: readonly SchedulerAction[]; touched: ReadonlySet<RunId> };
@@ -303,4 +315,51 @@ function clearGpu(turn: StepContext, run: Run, gpu: GpuIndex): void {
 function undo(turn: StepContext, run: Run): void {
   run.attempt -= 1;
   takeBack(turn, run);
+}
+
+/** Changes the slots that may be used. Runs on other slots stay there until they end. */
+function changeSlots({ cpu, gpu }: SchedulerState, { cpus, gpus, chosen }: EventOf<'slots-changed'>): void {
+  cpu.slots = cpus;
+  cpu.chosen = chosen?.cpus ?? false;
+  gpu.chosen = chosen?.gpus ?? false;
+  gpu.gpus = [...new Set(gpus.map(({ index }) => index))];
+  for (const { index, uuid, memory } of gpus) {
+    const known = deviceOf(gpu, index);
+    gpu.devices.set(index, { ...known, uuid: uuid ?? known.uuid, memory: memory ?? known.memory });
+  }
+}
+
+/** Records the observed GPUs. Frees no slot: a run on a GPU that is gone has yet to end. */
+function seeGpus({ gpu }: SchedulerState, { gpus }: EventOf<'gpus-seen'>): void {
+  for (const device of gpu.devices.values()) gpu.devices.set(device.index, { ...device, present: false });
+  for (const { memory, present = true, ...seen } of gpus) {
+    const known = deviceOf(gpu, seen.index);
+    gpu.devices.set(seen.index, { ...known, ...seen, memory: memory ?? known.memory, present });
+  }
+}
+
+function drain({ gpu }: SchedulerState, { gpus, drained, reason }: EventOf<'drain-requested'>): void {
+  for (const index of gpus) gpu.devices.set(index, { ...deviceOf(gpu, index), drained, drainReason: reason });
+}
+
+/** What is known of a GPU; one that was never observed counts as present and free. */
+function deviceOf({ devices }: GpuPool, index: GpuIndex): GpuDevice {
+  const known = devices.get(index);
+  if (known !== undefined) return known;
+  const usage = { memory: null, foreignMemory: 0, foreign: [], leasedBy: null };
+  return { index, uuid: null, ...usage, drained: false, present: true };
+}
+
+/**
+ * Records the memory that a run of the group took. A run that was interrupted early may have taken less than its siblings will, so
+ * it can raise a known figure but not set the first. `gpuMemory`: the most on one GPU, MiB.
+ */
+function learnMemory({ state }: StepContext, run: Run, outcome: Outcome, gpuMemory: number | undefined): void {
+  const group = groupOf(state, run.group);
+  if (gpuMemory === undefined || gpuMemory <= (group.peakMemory ?? 0)) return;
+  if (group.peakMemory !== null || isFullGrown(outcome)) group.peakMemory = gpuMemory;
+}
+
+function isFullGrown({ kind }: Outcome): boolean {
+  return kind === 'done' || kind === 'oom' || kind === 'timeout';
 }

@@ -13,10 +13,10 @@ import { DiskWatch } from './health/disk-watch.js';
 import { type HealthTimes, HealthWatch } from './health/health-watch.js';
 import { NotificationCentre } from './notify/notifications.js';
 import { Ownership } from './ownership/ownership.js';
-import { problems } from './problems.js';
-import { Publisher, runContexts } from './publish/publisher.js';
+import { problems, Publisher, runContexts } from './publish/publisher.js';
 import { RunEtas } from './publish/run-etas.js';
-import { sweepSummaries } from './publish/run-view.js';
+import { sweepSummaries } from './publish/sweep-view.js';
+import type { ReaderHooks, ReaderLink } from './reading/reading-messages.js';
 import { RequestHandler } from './requests/request-handler.js';
 import { Slots } from './requests/slots.js';
 import { type GpuRoom, reconcile as reconcilePlan } from './requests/submission.js';
@@ -37,7 +37,7 @@ import { RunRedaction } from './runs/run-redaction.js';
 import { SubmissionStore } from './runs/submission-store.js';
 import { UsageWatch } from './runs/usage-watch.js';
 import { Warnings } from './runs/warnings.js';
-import { type ReaderHooks, type ReaderLink, Watcher } from './runs/watcher.js';
+import { Watcher } from './runs/watcher.js';
 import { confirmRecords, followAll, lastEnvironment, type OpenedRuns, openRuns, recallRuns } from './startup.js';
 
 export type SupervisorOptions = {

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { exportLines } from '../../src/cli/export/export-lines.js';
 import { runTable } from '../../src/cli/show/run-table.js';
 import { safeLine } from '../../src/cli/terminal.js';
-import { writeRunRecord } from '../../src/files/run-record-file.js';
+import { writeRunRecord } from '../../src/files/run-directory/run-record-file.js';
 import { buildReport } from '../../src/report/build-report.js';
 import { ListModelBuilder } from '../../src/tui/model/list-model.js';
 import { initialUi } from '../../src/tui/state/ui-state.js';

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { connect, ensureSupervisor } from '../../src/client/ensure-supervisor.js';
-import { encode } from '../../src/protocol/codec.js';
-import type { ServerMessage } from '../../src/protocol/message.js';
+import { encode, type ServerMessage } from '../../src/protocol/message.js';
 import { waitFor } from '../supervisor/testbed.js';
 import { removeFolder } from '../remove-folder.js';
 

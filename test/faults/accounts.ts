@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { emptyState } from '../../src/scheduler/state.js';
-import { readRunRecord } from '../../src/files/run-record-file.js';
+import { readRunRecord } from '../../src/files/run-directory/run-record-file.js';
 import { parseJournal } from '../../src/supervisor/core/journal-text.js';
 import { recover } from '../../src/supervisor/core/recovery.js';
 import { idOf, type Scene } from './scene.js';

@@ -1,8 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { UserError } from '../../src/base/user-error.js';
-import { encode, MessageReader } from '../../src/protocol/codec.js';
-import { ClientMessage, type ServerMessage, ServerMessage as ServerMessages } from '../../src/protocol/message.js';
+import {
+  ClientMessage,
+  encode,
+  MessageReader,
+  type ServerMessage,
+  ServerMessage as ServerMessages,
+} from '../../src/protocol/message.js';
 import { snapshotOf } from '../../src/scheduler/snapshot.js';
 import { emptyState } from '../../src/scheduler/state.js';
 import { beginningParts, eventLine, parseJournal } from '../../src/supervisor/core/journal-text.js';

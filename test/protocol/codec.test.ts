@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UserError } from '../../src/base/user-error.js';
-import { encode, LONGEST_LINE, MessageReader } from '../../src/protocol/codec.js';
-import { ClientMessage, ServerMessage } from '../../src/protocol/message.js';
+import { ClientMessage, encode, LONGEST_LINE, MessageReader, ServerMessage } from '../../src/protocol/message.js';
 import { SharedParts } from '../../src/spec/plan-text.js';
 import { plan } from '../supervisor/testbed.js';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PAGE } from '../../src/protocol/message.js';
-import { submission } from '../../src/protocol/submission.js';
+import { PAGE, submission } from '../../src/protocol/message.js';
 import { SharedParts } from '../../src/spec/plan-text.js';
 import { plan } from '../supervisor/testbed.js';
 

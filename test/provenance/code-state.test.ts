@@ -17,7 +17,7 @@ import { redactor } from '../../src/text/redaction.js';
 import type { PlannedRun } from '../../src/spec/planned-run.js';
 import { CodeReader, type CodeState } from '../../src/provenance/code-state.js';
 import { interpreterOf } from '../../src/provenance/packages.js';
-import { readRunRecord } from '../../src/files/run-record-file.js';
+import { readRunRecord } from '../../src/files/run-directory/run-record-file.js';
 import { Records } from '../../src/supervisor/runs/records.js';
 import { hasProgram } from '../has-program.js';
 import { plan } from '../supervisor/testbed.js';

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/base/outcome.js';
 import { UserError } from '../../src/base/user-error.js';
 import { runFiles } from '../../src/contract/files.js';
-import { writeRunRecord } from '../../src/files/run-record-file.js';
+import { writeRunRecord } from '../../src/files/run-directory/run-record-file.js';
 import type { RunValue } from '../../src/analysis/run-value.js';
 import { buildReport } from '../../src/report/build-report.js';
 import type { Spread } from '../../src/report/spread.js';

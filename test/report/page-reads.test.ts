@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { RunValue } from '../../src/analysis/run-value.js';
 import { runFiles } from '../../src/contract/files.js';
-import { writeRunRecord } from '../../src/files/run-record-file.js';
+import { writeRunRecord } from '../../src/files/run-directory/run-record-file.js';
 import * as runMetrics from '../../src/metrics/run-metrics.js';
 import { readPageData } from '../../src/report/page/page-data.js';
 import { samplesMarkup } from '../../src/report/page/page-samples.js';

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Outcome } from '../../src/base/outcome.js';
-import { writeRunRecord } from '../../src/files/run-record-file.js';
+import { writeRunRecord } from '../../src/files/run-directory/run-record-file.js';
 import { pageHtml } from '../../src/report/page/page.js';
 import { readPageData } from '../../src/report/page/page-data.js';
 import type { Objective } from '../../src/spec/planned-run.js';

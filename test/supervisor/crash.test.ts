@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunId } from '../../src/base/ids.js';
-import { readRunRecord } from '../../src/files/run-record-file.js';
+import { readRunRecord } from '../../src/files/run-directory/run-record-file.js';
 import { readStat } from '../../src/processes/process-identity.js';
 import { run, shimPid, Testbed, untilSettled, untilState, waitFor } from './testbed.js';
 

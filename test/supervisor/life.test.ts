@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { RunId } from '../../src/base/ids.js';
 import type { Fleet } from '../../src/client/fleet.js';
-import { readRunRecord } from '../../src/files/run-record-file.js';
+import { readRunRecord } from '../../src/files/run-directory/run-record-file.js';
 import { Resources } from '../../src/spec/planned-run.js';
 import { run, Testbed, untilSettled, untilState, waitFor } from './testbed.js';
 import { removeFolder } from '../remove-folder.js';

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { RunId } from '../../src/base/ids.js';
 import type { Fleet } from '../../src/client/fleet.js';
 import { EarlyTerminate, Notify, type PlannedRun, RetryRule } from '../../src/spec/planned-run.js';
-import { readRunRecord } from '../../src/files/run-record-file.js';
+import { readRunRecord } from '../../src/files/run-directory/run-record-file.js';
 import { run, Testbed, untilSettled, untilState, waitFor } from './testbed.js';
 import { removeFolder } from '../remove-folder.js';
 

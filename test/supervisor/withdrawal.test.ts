@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Fleet } from '../../src/client/fleet.js';
-import { readRunRecord } from '../../src/files/run-record-file.js';
+import { readRunRecord } from '../../src/files/run-directory/run-record-file.js';
 import { tiered } from '../tiers.js';
 import { shimPid, Testbed, untilState, waitFor } from './testbed.js';
 

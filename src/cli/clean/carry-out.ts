@@ -6,7 +6,7 @@ import type { Ack, Fleet, RunSummary } from '../../client/fleet.js';
 import { snapshotPrefix, sweepFiles } from '../../contract/files.js';
 import { pathAside, replacementName, runAside } from '../../files/disk/discard.js';
 import { readUsage, totalUsage } from '../../files/disk/disk-usage.js';
-import { isLink } from '../../files/own-directory.js';
+import { isLink } from '../../files/run-directory/own-directory.js';
 import { obstacleOf } from '../../files/regular-file.js';
 import { counted, sizeText } from '../../text/numbers.js';
 import type { Answers } from '../answers/schemas.js';

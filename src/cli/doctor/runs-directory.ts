@@ -2,7 +2,7 @@ import { constants, type StatsFs } from 'node:fs';
 import { access, lstat, open, readdir, stat, statfs, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
-import { probeSupervisor, type SupervisorProbe } from '../../client/connection.js';
+import { probeSupervisor, type SupervisorProbe } from '../../client/ensure-supervisor.js';
 import { supervisorFiles } from '../../contract/files.js';
 import type { SupervisorLock } from '../../contract/supervisor-lock.js';
 import { placeIn, relationTo } from '../../processes/host-identity.js';

@@ -1,6 +1,6 @@
 import { UserError } from '../../base/user-error.js';
 import type { RunSummary } from '../../client/fleet.js';
-import { attachCommand, leaveKey, terminalOf } from '../../files/run-terminal.js';
+import { attachCommand, leaveKey, terminalOf } from '../../files/run-directory/terminal-note.js';
 import { runInForeground } from '../../processes/started-program.js';
 import { print } from '../terminal.js';
 

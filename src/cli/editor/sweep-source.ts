@@ -3,7 +3,7 @@ import { UserError } from '../../base/user-error.js';
 import type { Fleet, RunSummary } from '../../client/fleet.js';
 import { sweepFiles } from '../../contract/files.js';
 import { textOrNull } from '../../files/regular-file.js';
-import { readRunRecord } from '../../files/run-record-file.js';
+import { readRunRecord } from '../../files/run-directory/run-record-file.js';
 import { keptSweepText, readLaunchOverrides, sweepOrigin } from '../../files/sweep-text.js';
 import { expandBeside, type Expansion } from '../../spec/expand/expand-sweep.js';
 import type { ExpandOptions } from '../../spec/expand/plan-run.js';

@@ -5,7 +5,7 @@ import type { RunId } from '../../base/ids.js';
 import { errorText, UserError } from '../../base/user-error.js';
 import type { Ack, Fleet, RunSummary } from '../../client/fleet.js';
 import { writeOutputText } from '../../files/output-file.js';
-import { readIfThere, readRunRecord } from '../../files/run-record-file.js';
+import { readIfThere, readRunRecord } from '../../files/run-directory/run-record-file.js';
 import { type LaunchOverrides, readLaunchOverrides, writeSweepText } from '../../files/sweep-text.js';
 import { runInForeground } from '../../processes/started-program.js';
 import { expandBeside } from '../../spec/expand/expand-sweep.js';

@@ -4,7 +4,7 @@ import type { TimeRange } from '../../analysis/forecast/time-range.js';
 import { endStateOf, type RunWord } from '../../base/run-words.js';
 import type { Parameters } from '../../base/scalar.js';
 import type { Fleet, RunSummary } from '../../client/fleet.js';
-import { readRunRecord } from '../../files/run-record-file.js';
+import { readRunRecord } from '../../files/run-directory/run-record-file.js';
 import type { Plan, PlannedRun } from '../../spec/planned-run.js';
 import { durationRange } from '../../text/duration.js';
 import { counted } from '../../text/numbers.js';

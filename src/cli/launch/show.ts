@@ -1,6 +1,6 @@
 import { GpuIndex, gpuName } from '../../base/ids.js';
 import { hasEnded } from '../../base/run-words.js';
-import { lockOf } from '../../client/connection.js';
+import { lockOf } from '../../client/ensure-supervisor.js';
 import type { Fleet } from '../../client/fleet.js';
 import { nothingKnown } from '../../gpu/gpu.js';
 import { readGpus } from '../../gpu/read-gpus.js';

@@ -1,5 +1,5 @@
 import { UserError } from '../../base/user-error.js';
-import { lockOf } from '../../client/connection.js';
+import { lockOf } from '../../client/ensure-supervisor.js';
 import type { SupervisorLock } from '../../contract/supervisor-lock.js';
 import { checkRunsDirectory } from '../../files/private-folder.js';
 import { placeIn, relationTo } from '../../processes/host-identity.js';

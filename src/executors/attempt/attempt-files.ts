@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
 import { exitCodeIn } from '../../contract/run-record.js';
 import { fileSystemTime } from '../../files/file-system-time.js';
-import { ensureOwnDirectory } from '../../files/own-directory.js';
+import { ensureOwnDirectory } from '../../files/run-directory/own-directory.js';
 import { openForAppending, readRegular, statRegular, textOrNull } from '../../files/regular-file.js';
 import { linkNew, writeFresh } from '../../files/whole-file.js';
 import { type Claim, parseClaim, type ShellWords, shellWords, surrender, withdrawalLine } from './claim-text.js';

@@ -4,7 +4,7 @@ import { attemptSeparator } from '../../contract/attempt-separator.js';
 import { runFiles } from '../../contract/files.js';
 import { hasRoom } from '../../files/disk-room.js';
 import { keepTables } from '../../files/kept/kept-tables.js';
-import { claimDirectory } from '../../files/own-directory.js';
+import { claimDirectory } from '../../files/run-directory/own-directory.js';
 import { type Obstacle, openForAppending } from '../../files/regular-file.js';
 import { writeFresh } from '../../files/whole-file.js';
 import type { LaunchSpec, Start } from '../executor.js';

@@ -5,16 +5,18 @@
  * processes may live on. So an attempt is over when none of its processes lives; if that is not visible, as on another machine, it
  * is not over.
  */
-import { join } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
-import { firstNumber } from '../../files/own-directory.js';
+import { firstNumber } from '../../files/run-directory/own-directory.js';
 import { obstacleOf } from '../../files/regular-file.js';
 import { writeWhole } from '../../files/whole-file.js';
+import { cgroupPids } from '../../processes/cgroup.js';
 import { hostIdentity, relationTo } from '../../processes/host-identity.js';
+import { readProcFile } from '../../processes/proc-file.js';
 import { bootId, identityOf, isAlive, type ProcessIdentity } from '../../processes/process-identity.js';
-import type { ProcessEntry } from '../../processes/process-table.js';
+import { type ProcessEntry, readProcess } from '../../processes/process-table.js';
 import { type Tree, treeMembers } from '../../processes/process-tree.js';
-import type { Ending } from '../executor.js';
 import {
   attemptDirectory,
   claimOrObstacle,
@@ -27,7 +29,7 @@ import {
 } from '../attempt/attempt-files.js';
 import { type Claim, claimLine } from '../attempt/claim-text.js';
 import { provenEnding, unprovenEnding } from '../attempt/ending.js';
-import { isCgroupOf, isProcessOf } from './own-claim.js';
+import type { Ending } from '../executor.js';
 
 /** An attempt by its run's directory and its number. */
 type Which = { directory: string; number: number };
@@ -256,4 +258,45 @@ export function livingOrphanedAttempt(
     if (isUnderWay({ directory: runDirectory, number }, listProcesses)) return number;
   }
   return null;
+}
+
+/**
+ * Whether what the claim of an attempt names is the run's own. The file lies in the directory of the run, where the run itself and
+ * members of the user's group may write: it must not tell us to watch, signal or kill anything else.
+ */
+
+/** Whether a process has the mark of the run. One that has ended, or whose environment cannot be read, is believed. */
+function isProcessOf(directory: string, pid: number): boolean {
+  const mark = readProcess(pid)?.mark();
+  if (mark === undefined) return true;
+  if (mark === null) return pid > 1 && readProcFile(`/proc/${pid}/environ`) === null;
+  return isSameRun(mark, directory);
+}
+
+/** Whether a cgroup is not that of another run: one of its processes has the mark of this run, or none has the mark of another. */
+function isCgroupOf(directory: string, cgroup: string): boolean {
+  let isOfOther = false;
+  for (const pid of cgroupPids(cgroup)) {
+    const mark = readProcess(pid)?.mark() ?? null;
+    if (mark !== null && isSameRun(mark, directory)) return true;
+    isOfOther ||= mark !== null;
+  }
+  return !isOfOther;
+}
+
+/** A runs directory may have been moved, or be reached by another path, since the run began. */
+function isSameRun(mark: string, directory: string): boolean {
+  if (mark === directory) return true;
+  if (nameIn(mark) !== nameIn(directory)) return false;
+  return !existsSync(mark) || isSameFolder(mark, directory);
+}
+
+function isSameFolder(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((path) => statSync(path, { throwIfNoEntry: false }));
+  return a !== undefined && a.ino === b?.ino && a.dev === b.dev;
+}
+
+/** Sweep and name of the run with this directory. */
+function nameIn(directory: string): string {
+  return `${basename(dirname(directory))}/${basename(directory)}`;
 }

@@ -1,12 +1,16 @@
-import type { RunId } from '../../base/ids.js';
 import type { Eventually } from '../../base/eventually.js';
+import type { RunId } from '../../base/ids.js';
 import { untilWholeSecond } from '../../base/lazy.js';
-import type { AttemptPlace } from '../../files/own-directory.js';
-import { removeTerminal, terminalOf } from '../../files/run-terminal.js';
+import type { AttemptPlace } from '../../files/run-directory/own-directory.js';
+import { removeTerminal, terminalOf } from '../../files/run-directory/terminal-note.js';
 import { descendantsOf } from '../../processes/descendants.js';
 import { isAlive } from '../../processes/process-identity.js';
 import { ProcessTable } from '../../processes/process-table.js';
+import { continueTrees, killTrees, pauseTrees, terminateTrees, type Tree } from '../../processes/process-tree.js';
+import { inQuietTurn } from '../../processes/turn.js';
 import { usableCores } from '../../processes/usable-cores.js';
+import { attemptDirectory, endedAgo, giveUp, succeed } from '../attempt/attempt-files.js';
+import { provenEnding } from '../attempt/ending.js';
 import type {
   Ending,
   Executor,
@@ -20,17 +24,21 @@ import type {
   Start,
   TakenOver,
 } from '../executor.js';
-import { attemptDirectory, endedAgo, giveUp, succeed } from '../attempt/attempt-files.js';
-import { type Attempt, FamilyWatch, Naming, newAttempt } from './attempt.js';
+import { attemptStateOf, livingOrphanedAttempt, unreachable } from './attempt-state.js';
+import {
+  type Attempt,
+  FamilyWatch,
+  Naming,
+  newAttempt,
+  startAttempt,
+  startTerminalAttempt,
+  treeOf,
+} from './attempt.js';
 import { type CgroupHome, OomWatch, openCgroupHome, release } from './cgroup-home.js';
 import { EndWatch } from './end-watch.js';
-import { provenEnding } from '../attempt/ending.js';
-import { Orders } from './orders.js';
 import { isLed } from './orphan.js';
 import { typeIntoTerminal } from './run-terminal.js';
 import { hasTypedInput, isReadingInput, lengthProblem, typeLine } from './standard-input.js';
-import { startAttempt, startTerminalAttempt } from './start-attempt.js';
-import { livingOrphanedAttempt, unreachable, attemptStateOf } from './attempt-state.js';
 
 /** A younger shim may not have started its command yet, and would swallow SIGTERM, ms. */
 const YOUTH_MS = 250;
@@ -320,4 +328,43 @@ export class LocalExecutor implements Executor {
 function inputOf(which: AttemptPlace): RunInput | null {
   if (hasTypedInput(which)) return 'lines';
   return terminalOf(which) === null ? null : 'terminal';
+}
+
+/** An order to the processes of an attempt. */
+type Order = 'terminate' | 'kill' | 'pause' | 'continue';
+
+const carryOut: Readonly<Record<Order, (trees: readonly Tree[]) => void>> = {
+  terminate: terminateTrees,
+  kill: killTrees,
+  pause: pauseTrees,
+  continue: continueTrees,
+};
+
+/** Carries out orders in sequence. Equal orders at the same time share the search for processes. */
+export class Orders {
+  readonly #isWatched: (attempt: Attempt) => boolean;
+  #given: { order: Order; attempt: Attempt }[] = [];
+
+  /** @param isWatched Whether an attempt is still watched: if it has ended, its pids may have been reused. */
+  constructor(isWatched: (attempt: Attempt) => boolean) {
+    this.#isWatched = isWatched;
+  }
+
+  give(order: Order, attempt: Attempt): void {
+    // These pids belong to another machine or container.
+    if (attempt.elsewhere !== null) return;
+    if (this.#given.length === 0) inQuietTurn(() => this.#carryOut());
+    this.#given.push({ order, attempt });
+  }
+
+  /** Carries out a sequence of equal orders together, one such sequence per turn. */
+  #carryOut(): void {
+    const given = this.#given.filter(({ attempt }) => this.#isWatched(attempt));
+    const first = given[0]?.order;
+    const end = given.findIndex(({ order }) => order !== first);
+    const same = given.splice(0, end < 0 ? given.length : end);
+    this.#given = given;
+    if (given.length > 0) inQuietTurn(() => this.#carryOut());
+    if (first !== undefined) carryOut[first](same.map(({ attempt }) => treeOf(attempt)));
+  }
 }

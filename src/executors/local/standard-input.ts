@@ -9,7 +9,7 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, statSync, writeFi
 import { join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
 import { openForAppending } from '../../files/regular-file.js';
-import type { AttemptPlace } from '../../files/own-directory.js';
+import type { AttemptPlace } from '../../files/run-directory/own-directory.js';
 import { readProcFile } from '../../processes/proc-file.js';
 import { attemptDirectory } from '../attempt/attempt-files.js';
 

@@ -6,8 +6,8 @@
 import { linkSync, lstatSync, readdirSync, renameSync, type Stats } from 'node:fs';
 import { basename, dirname, join, normalize, sep } from 'node:path';
 import { runFiles } from '../../contract/files.js';
-import { lastClaimed } from '../completion-facts.js';
-import { readRunRecord } from '../run-record-file.js';
+import { lastClaimed } from '../run-directory/completion-facts.js';
+import { readRunRecord } from '../run-directory/run-record-file.js';
 import { entryBelow } from './checkpoint-paths.js';
 
 const prefix = '.memrl-deleted-';

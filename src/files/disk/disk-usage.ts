@@ -1,7 +1,7 @@
 import { type Dir, lstatSync, opendirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
-import { readRunRecord } from '../run-record-file.js';
+import { readRunRecord } from '../run-directory/run-record-file.js';
 import { readCheckpointRows } from './checkpoint-paths.js';
 
 export const usageKinds = ['checkpoints', 'logs', 'metrics', 'attempts', 'other'] as const;

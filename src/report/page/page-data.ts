@@ -11,7 +11,7 @@ import type { Parameters } from '../../base/scalar.js';
 import { finished } from '../../base/steps.js';
 import { isSystemMetric, shownSystemMetrics } from '../../contract/metric-names.js';
 import type { MachineRecord, RunRecord } from '../../contract/run-record.js';
-import { readRunRecord } from '../../files/run-record-file.js';
+import { readRunRecord } from '../../files/run-directory/run-record-file.js';
 import { computedFromSeeds } from '../../files/sweep-text.js';
 import { openMetrics, type RunMetrics } from '../../metrics/run-metrics.js';
 import type { Objective } from '../../spec/planned-run.js';

@@ -11,7 +11,7 @@ import type { Run } from '../run-state.js';
 import { isTooEarly, wallTime } from '../start/group-start.js';
 import { earliestStart, openingAt, type StartTimes } from '../start/start-times.js';
 import type { Group, GroupStart, SchedulerState } from '../state.js';
-import { continueRun, pause } from './hold.js';
+import { continueRun, pause } from './move.js';
 
 /** How long before it opens a group counts as about to open, ms: what its runs need has to be looked at first. */
 const SOON_MS = 30_000;

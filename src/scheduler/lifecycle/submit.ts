@@ -7,8 +7,7 @@ import { setNeededRuns } from '../queue/needed-runs.js';
 import { leaveQueue } from '../queue/queues.js';
 import { inLine, isActive, type Run, type Terms } from '../run-state.js';
 import type { Intake, SchedulerState } from '../state.js';
-import { liftBreaker, trustAgain } from './hold.js';
-import { amend, file, move } from './move.js';
+import { amend, file, liftBreaker, move, trustAgain } from './move.js';
 import { setStart } from './start.js';
 
 type Submission = EventOf<'runs-submitted'>;

@@ -1,8 +1,7 @@
 import { chdir, cwd, hrtime } from 'node:process';
 import { Worker } from 'node:worker_threads';
 import { errorText } from '../../base/user-error.js';
-import type { ReaderHooks, ReaderLink } from '../runs/watcher.js';
-import type { Busy, ReaderNews, ReaderOrder } from './reading-messages.js';
+import type { Busy, ReaderHooks, ReaderLink, ReaderNews, ReaderOrder } from './reading-messages.js';
 
 /** Where a reader keeps what the next one needs: see `JudgedRungs`, and `EndedSummaries`. */
 type ReaderFiles = { judgedFile: string; summaries: string };

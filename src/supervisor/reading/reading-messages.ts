@@ -82,3 +82,14 @@ export function newBusy(): Busy {
 export function ruleIsOff({ stopWhen }: Pick<ReadRun, 'stopWhen'>, why: string): string {
   return `stop_when is switched off (${stopWhen?.when}): ${why}`;
 }
+
+/** A reader that is at work. */
+export type ReaderLink = { post: (order: ReaderOrder) => void; close: () => Promise<void> };
+
+/** What a reader is opened with. `ended`: it has died, and why. */
+export type ReaderHooks = {
+  heard: (news: ReaderNews) => void;
+  ended: (why: string) => void;
+  now: () => number;
+  busy: Busy;
+};

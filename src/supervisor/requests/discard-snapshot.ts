@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { sweepFiles } from '../../contract/files.js';
 import { setRunAside } from '../../files/disk/discard.js';
-import { isLink } from '../../files/own-directory.js';
+import { isLink } from '../../files/run-directory/own-directory.js';
 import { obstacleOf } from '../../files/regular-file.js';
 import type { Ack } from '../../protocol/message.js';
 import { isOpen } from '../../scheduler/queue/groups.js';

@@ -1,12 +1,12 @@
 import type { RunId } from '../../base/ids.js';
 import { type Discard, keptPaths, overlaps, setAside, setRunAside } from '../../files/disk/discard.js';
-import { directoryObstacle } from '../../files/own-directory.js';
+import { directoryObstacle } from '../../files/run-directory/own-directory.js';
 import { obstacleOf } from '../../files/regular-file.js';
 import type { Ack } from '../../protocol/message.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import { counted } from '../../text/numbers.js';
 import { isTurnOver, nextTurn } from '../../processes/turn.js';
-import { doneFileOf } from '../publish/run-view.js';
+import { doneFileOf } from '../publish/sweep-view.js';
 import type { CommandHandler, RequestPorts } from './request.js';
 
 type DiscardPorts = Pick<RequestPorts, 'loop' | 'plannedRuns' | 'executor' | 'discarded'>;

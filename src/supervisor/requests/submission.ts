@@ -4,7 +4,7 @@ import { after, type Eventually } from '../../base/eventually.js';
 import { type GpuIndex, GroupId, RunId } from '../../base/ids.js';
 import type { RunFacts } from '../../base/outcome.js';
 import { UserError } from '../../base/user-error.js';
-import { unknownRun } from '../../files/completion-facts.js';
+import { unknownRun } from '../../files/run-directory/completion-facts.js';
 import { isOnPath } from '../../processes/program-file.js';
 import { type GpuView, sharesAllowed } from '../../gpu/gpu.js';
 import type { Breaker, EventOf, GrantedGpu, SubmittedRun } from '../../scheduler/event.js';

@@ -5,7 +5,7 @@ import { linesOfLastAttempt } from '../../contract/attempt-separator.js';
 import { runFiles } from '../../contract/files.js';
 import { hasRoom } from '../../files/disk-room.js';
 import type { Ending } from '../../executors/executor.js';
-import { FactsReading, unknownRun } from '../../files/completion-facts.js';
+import { FactsReading, unknownRun } from '../../files/run-directory/completion-facts.js';
 import { argumentAdvice, failureAtEnd, findFailure } from '../../logs/failure-line.js';
 import { lastLines } from '../../logs/log-source.js';
 import type { Completion, PlannedRun } from '../../spec/planned-run.js';

@@ -1,7 +1,7 @@
 import { after } from '../../base/eventually.js';
 import type { RunId } from '../../base/ids.js';
 import type { Executor, Found, Start } from '../../executors/executor.js';
-import { readRunRecord } from '../../files/run-record-file.js';
+import { readRunRecord } from '../../files/run-directory/run-record-file.js';
 import { inQuietTurn, isTurnOver } from '../../processes/turn.js';
 import type { SchedulerAction } from '../../scheduler/action.js';
 import { gpusOf, type Slot, slotNamed } from '../../scheduler/placement/slot.js';
@@ -63,7 +63,10 @@ export class Launcher {
     return null;
   }
 
-  /** Carries out what the scheduler decides: starts runs, as many in a turn as there is time for, and gives orders to those that are up. */
+  /**
+   * Carries out what the scheduler decides: starts runs, as many in a turn as there is time for, and gives orders to those that are
+   * up.
+   */
   perform(action: SchedulerAction): void {
     if (action.type === 'launch') this.#launches.give(action);
     else this.#ports.executor[action.type](action.id);

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { type GroupId, type RunId, nameOf, sweepOf } from '../../base/ids.js';
 import { errorText } from '../../base/user-error.js';
 import type { SubmittedRun } from '../../scheduler/event.js';
-import { eachRunRecord } from '../../files/run-record-file.js';
+import { eachRunRecord } from '../../files/run-directory/run-record-file.js';
 import { isOpen } from '../../scheduler/queue/groups.js';
 import { groupInNeed } from '../../scheduler/queue/open-groups.js';
 import type { Run } from '../../scheduler/run-state.js';

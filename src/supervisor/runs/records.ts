@@ -13,7 +13,7 @@ import {
   readRunRecord,
   recordObstacle,
   writeRunRecord,
-} from '../../files/run-record-file.js';
+} from '../../files/run-directory/run-record-file.js';
 import { codeKey, CodeReader } from '../../provenance/code-state.js';
 import { machineRecord, type Provenance, readProvenance, writeProvenance } from '../../provenance/provenance.js';
 import type { Plan, PlannedRun } from '../../spec/planned-run.js';

@@ -10,6 +10,8 @@ import {
   newBusy,
   readRun,
   ruleIsOff,
+  type ReaderHooks,
+  type ReaderLink,
   type ReaderNews,
   type ReaderOrder,
 } from '../reading/reading-messages.js';
@@ -27,17 +29,6 @@ export type WatchListener = {
   hindered: (id: RunId, words: string | null) => void;
   log: (line: string) => void;
   now: () => number;
-};
-
-/** A reader that is at work. */
-export type ReaderLink = { post: (order: ReaderOrder) => void; close: () => Promise<void> };
-
-/** What a reader is opened with. `ended`: it has died, and why. */
-export type ReaderHooks = {
-  heard: (news: ReaderNews) => void;
-  ended: (why: string) => void;
-  now: () => number;
-  busy: Busy;
 };
 
 /** What was read last of a live run. */

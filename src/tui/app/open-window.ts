@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { UserError } from '../../base/user-error.js';
 import { runFiles as files } from '../../contract/files.js';
 import { UsageReading } from '../../files/disk/disk-usage.js';
-import { packageCount, readRunRecord } from '../../files/run-record-file.js';
+import { packageCount, readRunRecord } from '../../files/run-directory/run-record-file.js';
 import { computedFromSeeds } from '../../files/sweep-text.js';
 import { fileSource, lastLines } from '../../logs/log-source.js';
 import { readSamples } from '../../logs/samples.js';

@@ -4,7 +4,7 @@ import type { Clock } from '../../metrics/axes.js';
 import type { LogSource } from '../../logs/log-source.js';
 import type { Samples } from '../../logs/samples.js';
 import type { UsageReading as Reading } from '../../files/disk/disk-usage.js';
-import type { readRunRecord } from '../../files/run-record-file.js';
+import type { readRunRecord } from '../../files/run-directory/run-record-file.js';
 
 export type { Ack, FleetStatus, RunWord, RequestedSlots, SweepSummary } from '../../client/fleet.js';
 

@@ -7,7 +7,7 @@ import { parseRunValue, type RunValue } from '../../../src/analysis/run-value.js
 import { csvLine } from '../../../src/text/csv.js';
 import { exportLines, type TextFormat } from '../../../src/cli/export/export-lines.js';
 import type { RunRecord } from '../../../src/contract/run-record.js';
-import { writeRunRecord } from '../../../src/files/run-record-file.js';
+import { writeRunRecord } from '../../../src/files/run-directory/run-record-file.js';
 import { removeFolder } from '../../remove-folder.js';
 
 let directory = '';

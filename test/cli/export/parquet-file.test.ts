@@ -7,7 +7,7 @@ import { parseRunValue, type RunValue } from '../../../src/analysis/run-value.js
 import { writeParquet } from '../../../src/cli/export/parquet-file.js';
 import type { RunRecord } from '../../../src/contract/run-record.js';
 import { writeOutput } from '../../../src/files/output-file.js';
-import { writeRunRecord } from '../../../src/files/run-record-file.js';
+import { writeRunRecord } from '../../../src/files/run-directory/run-record-file.js';
 
 let directory = '';
 beforeEach(() => {

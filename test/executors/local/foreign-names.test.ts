@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { attemptDirectory, readClaim } from '../../../src/executors/attempt/attempt-files.js';
 import { claimLine } from '../../../src/executors/attempt/claim-text.js';
-import { terminalOf } from '../../../src/files/run-terminal.js';
+import { terminalOf } from '../../../src/files/run-directory/terminal-note.js';
 import { hostIdentity } from '../../../src/processes/host-identity.js';
 import { identityOf, isAlive } from '../../../src/processes/process-identity.js';
 import { hasProgram } from '../../has-program.js';

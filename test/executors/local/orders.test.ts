@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Naming, newAttempt } from '../../../src/executors/local/attempt.js';
-import { Orders } from '../../../src/executors/local/orders.js';
+import { Orders } from '../../../src/executors/local/local-executor.js';
 import { identityOf } from '../../../src/processes/process-identity.js';
 import { ProcessTable } from '../../../src/processes/process-table.js';
 import { waitFor } from '../../supervisor/testbed.js';

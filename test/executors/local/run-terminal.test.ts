@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { spawn } from '@lydell/node-pty';
 import { describe, expect, it } from 'vitest';
-import { attachCommand, terminalOf } from '../../../src/files/run-terminal.js';
+import { attachCommand, terminalOf } from '../../../src/files/run-directory/terminal-note.js';
 import { readProcesses } from '../../../src/processes/process-table.js';
 import { hasProgram } from '../../has-program.js';
 import { waitFor } from '../../supervisor/testbed.js';

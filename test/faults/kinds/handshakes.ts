@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
-import { lockOf } from '../../../src/client/connection.js';
-import { MessageReader } from '../../../src/protocol/codec.js';
-import { ServerMessage } from '../../../src/protocol/message.js';
+import { lockOf } from '../../../src/client/ensure-supervisor.js';
+import { MessageReader, ServerMessage } from '../../../src/protocol/message.js';
 import { waitFor } from '../../supervisor/testbed.js';
 import type { Trial } from '../kind.js';
 import type { Scene } from '../scene.js';

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunId } from '../../../src/base/ids.js';
 import type { Fleet } from '../../../src/client/fleet.js';
-import { readRunRecord } from '../../../src/files/run-record-file.js';
+import { readRunRecord } from '../../../src/files/run-directory/run-record-file.js';
 import { run, Testbed, untilState, waitFor } from '../testbed.js';
 
 const environment = { PATH: process.env['PATH']! };

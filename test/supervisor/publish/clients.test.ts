@@ -1,10 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { lookAtSupervisor } from '../../../src/client/ensure-supervisor.js';
+import { lockOf, lookAtSupervisor } from '../../../src/client/ensure-supervisor.js';
 import type { Fleet } from '../../../src/client/fleet.js';
-import { lockOf } from '../../../src/client/connection.js';
-import { LONGEST_LINE, MessageReader } from '../../../src/protocol/codec.js';
-import { type Plan, ServerMessage } from '../../../src/protocol/message.js';
+import { LONGEST_LINE, MessageReader, type Plan, ServerMessage } from '../../../src/protocol/message.js';
 import { PROGRAM_VERSION } from '../../../src/protocol/older-version.js';
 import { readOnlyRefusal } from '../../../src/protocol/read-only.js';
 import { numbers } from '../../faults/fault-plan.js';

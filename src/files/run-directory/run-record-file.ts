@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { runFiles } from '../contract/files.js';
-import { type AttemptRecord, RunRecord } from '../contract/run-record.js';
+import { runFiles } from '../../contract/files.js';
+import { type AttemptRecord, RunRecord } from '../../contract/run-record.js';
 import { ensureOwnDirectory } from './own-directory.js';
-import { readRegular, textOrNull } from './regular-file.js';
-import { foldersIn } from './sweep-folders.js';
-import { writeWhole } from './whole-file.js';
+import { readRegular, textOrNull } from '../regular-file.js';
+import { foldersIn } from '../sweep-folders.js';
+import { writeWhole } from '../whole-file.js';
 
 /** Size limit of a record with thousands of attempts, in bytes. */
 const LARGEST_RECORD = 4 << 20;

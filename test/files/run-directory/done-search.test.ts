@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DoneSearch } from '../../src/files/completion-facts.js';
-import { removeFolder } from '../remove-folder.js';
+import { DoneSearch } from '../../../src/files/run-directory/completion-facts.js';
+import { removeFolder } from '../../remove-folder.js';
 
 let path: string;
 beforeEach(() => void (path = join(mkdtempSync(join(tmpdir(), 'done-')), 'checkpoints.jsonl')));

@@ -1,12 +1,12 @@
 import { closeSync, readdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RunFacts } from '../base/outcome.js';
-import { runFiles } from '../contract/files.js';
-import { parseJsonLine } from '../contract/json-line.js';
-import { exitCodeIn, type RunRecord } from '../contract/run-record.js';
-import { patternOrNull } from '../text/pattern.js';
-import { FollowedFile } from './followed-file.js';
-import { obstacleOf, openRegular, readRegular, statOf } from './regular-file.js';
+import type { RunFacts } from '../../base/outcome.js';
+import { runFiles } from '../../contract/files.js';
+import { parseJsonLine } from '../../contract/json-line.js';
+import { exitCodeIn, type RunRecord } from '../../contract/run-record.js';
+import { patternOrNull } from '../../text/pattern.js';
+import { FollowedFile } from '../followed-file.js';
+import { obstacleOf, openRegular, readRegular, statOf } from '../regular-file.js';
 import { readRunRecord, recordObstacle } from './run-record-file.js';
 
 /**

@@ -2,12 +2,12 @@
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { supervisorFiles } from '../contract/files.js';
-import { makeFolder } from './make-folder.js';
+import { supervisorFiles } from '../../contract/files.js';
+import { makeFolder } from '../make-folder.js';
 import { type AttemptPlace, firstNumber } from './own-directory.js';
-import { socketProblem } from './private-folder.js';
-import { textOrNull } from './regular-file.js';
-import { writeFresh } from './whole-file.js';
+import { socketProblem } from '../private-folder.js';
+import { textOrNull } from '../regular-file.js';
+import { writeFresh } from '../whole-file.js';
 
 /** The key that leaves a terminal, for tmux and as users see it. */
 export const leaveKey = { tmux: 'C-\\', shown: 'Ctrl-\\' } as const;

@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { type Annotation, boundedAnnotation } from '../base/annotation.js';
-import { runFiles } from '../contract/files.js';
+import { type Annotation, boundedAnnotation } from '../../base/annotation.js';
+import { runFiles } from '../../contract/files.js';
 import { ensureOwnDirectory } from './own-directory.js';
-import { textOrNull } from './regular-file.js';
-import { writeWhole } from './whole-file.js';
+import { textOrNull } from '../regular-file.js';
+import { writeWhole } from '../whole-file.js';
 
 /** Size limit in bytes, with room for the longest note and all tags. */
 const LARGEST = 64 << 10;

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { runFiles } from '../contract/files.js';
-import { WrittenFiles } from '../contract/written-files.js';
+import { runFiles } from '../../contract/files.js';
+import { WrittenFiles } from '../../contract/written-files.js';
 import { ensureOwnDirectory } from './own-directory.js';
-import { textOrNull } from './regular-file.js';
-import { writeWhole } from './whole-file.js';
+import { textOrNull } from '../regular-file.js';
+import { writeWhole } from '../whole-file.js';
 
 /** Size limit in bytes, for some thousand files. */
 const LARGEST = 1 << 20;

@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { RunRecord } from '../../src/contract/run-record.js';
-import { readRunFacts } from '../../src/files/completion-facts.js';
-import { readRunRecord, writeRunRecord } from '../../src/files/run-record-file.js';
-import { removeFolder } from '../remove-folder.js';
+import type { RunRecord } from '../../../src/contract/run-record.js';
+import { readRunFacts } from '../../../src/files/run-directory/completion-facts.js';
+import { readRunRecord, writeRunRecord } from '../../../src/files/run-directory/run-record-file.js';
+import { removeFolder } from '../../remove-folder.js';
 
 const root = mkdtempSync(join(tmpdir(), 'run-facts-'));
 afterAll(() => removeFolder(root));

@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, renameSync, symlinkSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { RunRecord } from '../../src/contract/run-record.js';
-import { eachRunRecord, writeRunRecord } from '../../src/files/run-record-file.js';
-import { removeFolder } from '../remove-folder.js';
+import type { RunRecord } from '../../../src/contract/run-record.js';
+import { eachRunRecord, writeRunRecord } from '../../../src/files/run-directory/run-record-file.js';
+import { removeFolder } from '../../remove-folder.js';
 
 let sweep: string;
 beforeEach(() => void (sweep = mkdtempSync(join(tmpdir(), 'records-'))));

@@ -5,10 +5,10 @@
  */
 import { appendFileSync, lstatSync, readdirSync, readlinkSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { runFiles, supervisorFiles } from '../contract/files.js';
-import { parseJsonLine } from '../contract/json-line.js';
-import { makeFolder } from './make-folder.js';
-import { textOrNull } from './regular-file.js';
+import { runFiles, supervisorFiles } from '../../contract/files.js';
+import { parseJsonLine } from '../../contract/json-line.js';
+import { makeFolder } from '../make-folder.js';
+import { textOrNull } from '../regular-file.js';
 
 /** Size limit in bytes, for some hundred thousand directories. */
 const LARGEST = 64 << 20;
