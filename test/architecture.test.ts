@@ -60,6 +60,13 @@ describe('the architecture', () => {
     expect(trespasses(new Map([[path, `// A comment.\n${line}\n`]]))).toHaveLength(1);
   });
 
+  it('has a manager that knows no question of the laboratory: what it finds out, memrl writes into a study', () => {
+    const words = /memoris|secretBits|pooledNoise|\bgns_|ent_mean|eval-batch/;
+    const found = [...texts].filter(([path, text]) => roomOf(path) !== 'lab' && words.test(text));
+    expect(found.map(([path]) => path)).toEqual([]);
+    expect([...texts].filter(([, text]) => words.test(text)).length).toBeGreaterThan(10);
+  });
+
   it('starts what outlives it in one place, beside the guard of short calls', () => {
     const starters = [...texts].filter(([, text]) => /\bdetached: true\b/.test(text)).map(([path]) => path);
     expect(starters.sort()).toEqual(['processes/short-call.ts', 'processes/started-program.ts']);

@@ -3,7 +3,7 @@ import { basename, join, resolve } from 'node:path';
 import { References } from './memory/references.js';
 import { runFiles } from '../../contract/files.js';
 import { ReferenceFile } from '../reference/reference-file.js';
-import { type Study, studyText } from '../../contract/study.js';
+import { type Study, studyLimits, studyText } from '../../contract/study.js';
 import { readJson, replaceFile } from '../run/read-json.js';
 import type { ClaimSection } from './claims/measures.js';
 import { KeptFacts } from './kept-facts.js';
@@ -15,6 +15,7 @@ import { memorySections, type MemorySection } from './memory/sections.js';
 import { testNotes, testTables } from './memory/test-tables.js';
 import { slopeFigures, slopeRows, slopeTables } from './slopes.js';
 import { tableText } from './study-parts.js';
+import { trainingFigures } from './training-figures.js';
 import { claimSections, verdictsOf } from './claims/sweep-claims.js';
 import { hasEnded } from '../../base/run-words.js';
 import { type EndingRun, hasNewEnd, type SweepGroup, sweepGroups } from './sweep-runs.js';
@@ -86,12 +87,14 @@ function studyOf(
 ): Omit<Study, 'warnings'> | null {
   const verdicts = isOver ? sweepVerdicts(name, claimSections(name, groups, sections), kept) : [];
   const slopes = slopeRows(groups, kept);
-  if (sections.length + verdicts.length + slopes.length === 0) return null;
+  const others = groups.filter(({ name: group }) => sections.every((section) => section.group !== group));
+  const figures = [...sections.flatMap(answerFigures), ...slopeFigures(slopes), ...trainingFigures(others, kept)];
+  if (sections.length + verdicts.length + slopes.length + figures.length === 0) return null;
   return {
-    title: sections.length === 0 ? 'claims' : 'bits learnt per episode',
+    title: sections.length > 0 ? 'bits learnt per episode' : verdicts.length > 0 ? 'claims' : 'training',
     notes: answerNotes(sections, references),
     tables: [...sections.flatMap(answerTables), ...slopeTables(slopes)],
-    figures: [...sections.flatMap(answerFigures), ...slopeFigures(slopes)],
+    figures: figures.slice(0, studyLimits.figures),
     verdicts,
   };
 }

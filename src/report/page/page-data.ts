@@ -22,7 +22,6 @@ import { readRuns, statesOf } from '../../runs/read-runs.js';
 import { keptFor } from '../run-values.js';
 import type { Report, Section } from '../report.js';
 import { type CurveColours, curveColours } from './curve-colours.js';
-import { type EntropyData, readEntropyData } from './entropy-data.js';
 import { readPageSamples, type RunSamples } from './page-samples.js';
 import { type Overview, type OverviewRun, readOverview } from './overview-data.js';
 import { curvesOf, hasAll, type RunCurves } from './run-curves.js';
@@ -68,7 +67,6 @@ export type PageGroup = {
   readonly settings: readonly string[];
   readonly colours: CurveColours;
   readonly figures: readonly { readonly metric: string; readonly curves: readonly PageCurve[] }[];
-  readonly entropy: EntropyData;
 };
 
 /** The metric that runs are ranked by. `goal` null: unknown. */
@@ -242,7 +240,6 @@ function readGroup(section: Section, reading: Reading): ReadGroup {
   const group = {
     ...{ name: section.group, xKey: choice.x, settings: [...new Set(settings.values())] },
     figures: [...figures, ...resources].map(([metric, curves]) => ({ metric, curves })),
-    entropy: readEntropyData(overviewRuns),
   };
   return { group, ranking, places, overviewRuns };
 }

@@ -8,8 +8,6 @@ import type { Spread } from '../spread.js';
 import type { FoundStudy } from '../studies/found-studies.js';
 import { studiesByPlace, studyColumns, studyTitle, verdictText, warningTexts } from '../studies/study-tables.js';
 import { curveFigure, type Figure } from './curve-figures.js';
-import { entropyFigures } from './entropy-figures.js';
-import { frontierFigure } from './frontier-figure.js';
 import { html, Markup, tableOf } from './markup.js';
 import { distinct, fileName } from '../file-names.js';
 import { standalone } from './standalone.js';
@@ -96,10 +94,9 @@ export function pageFigures(data: PageData): { name: string; svg: string }[] {
 }
 
 function figuresOf(group: PageGroup): Figure[] {
-  const curves = group.figures
-    .filter(({ curves: ofMetric }) => ofMetric.length > 0)
-    .map(({ metric, curves: ofMetric }) => curveFigure(group, metric, ofMetric));
-  return [...entropyFigures(group.entropy), ...frontierFigure(group), ...curves];
+  return group.figures
+    .filter(({ curves }) => curves.length > 0)
+    .map(({ metric, curves }) => curveFigure(group, metric, curves));
 }
 
 /**

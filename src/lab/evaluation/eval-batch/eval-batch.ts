@@ -6,7 +6,6 @@ import { gzipSync } from 'node:zlib';
 import * as z from 'zod';
 import { mean } from '../../../analysis/statistics.js';
 import { UserError } from '../../../base/user-error.js';
-import { evaluationFolder } from '../../../contract/entropy-columns.js';
 import { runFiles } from '../../../contract/files.js';
 import { csvLine } from '../../../text/csv.js';
 import { shortNumber } from '../../../text/numbers.js';
@@ -26,7 +25,7 @@ import { knownConfig } from '../../run/run-directory.js';
 import type { EngineService } from '../../service/engine-service.js';
 import { directoryIn, textTokenizer } from '../../service/open-model.js';
 import { openSaved } from '../eval-run/open-saved.js';
-import type { EvalBatchConfig } from './keys.js';
+import { type EvalBatchConfig, evaluationFolder } from './keys.js';
 import { measuresOf } from './measures.js';
 
 /** The settings of a run that its evaluation needs. */

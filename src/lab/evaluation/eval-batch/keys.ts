@@ -2,6 +2,9 @@ import { key, type Config } from '../../config/key.js';
 import { runKeys } from '../../config/run-keys.js';
 import { bool, float, int, ints, orNone, text } from '../../config/value-type.js';
 
+/** A run's evaluations of its checkpoints: `evaluation/ENVIRONMENT/SAMPLING/metrics.jsonl`. */
+export const evaluationFolder = 'evaluation';
+
 /** Keys of `memrl eval-batch`, named as in RL_Practice's eval_batch; None takes the setting of the run. */
 export const evalBatchKeys = {
   path: { ...key(orNone(text), null, 'directory of the run. The first argument'), alias: 'training_run' },

@@ -1,4 +1,4 @@
-import { jackknifeError, mean } from './statistics.js';
+import { jackknifeError, mean } from '../../analysis/statistics.js';
 
 /** One measurement of both terms of the gradient noise scale (McCandlish et al. 2018): ‖G‖² and tr(Σ), either of which may be below zero. */
 export type NoiseMeasurement = { readonly signal: number; readonly noise: number };
