@@ -99,14 +99,16 @@ function hiddenMatrices(engine: Engine): Hidden {
 }
 
 /** What `take` gives for the place of each element in the flat vector, row by row. */
-function elements({ shape: [rows, columns], offset, strides }: Matrix, take: (at: number) => number): Float64Array {
+function elements({ shape, offset, strides }: Matrix, take: (at: number) => number): Float64Array {
+  const [rows, columns]: readonly [number, number] = shape;
   const values = new Float64Array(rows * columns);
   for (let i = 0; i < rows; i++)
     for (let j = 0; j < columns; j++) values[i * columns + j] = take(offset + i * strides[0] + j * strides[1]);
   return values;
 }
 
-function steepest({ shape: [rows, columns] }: Matrix, values: Float64Array) {
+function steepest({ shape }: Matrix, values: Float64Array) {
+  const [rows, columns]: readonly [number, number] = shape;
   return { entries: orthogonal(values, rows, columns), factor: 0.2 * Math.sqrt(Math.max(rows, columns)) };
 }
 
