@@ -29,13 +29,14 @@ describe('a study', () => {
         {
           title: 'loss',
           columns: [
-            { title: 'lr', unit: null, align: null },
-            { title: 'loss', unit: 'nats', align: null },
+            { title: 'lr', unit: null, align: null, spare: null },
+            { title: 'loss', unit: 'nats', align: null, spare: null },
           ],
           rows: [
-            { cells: [0.1, { value: 2.5, interval: [2.4, 2.6], n: 3 }], best: true },
+            { cells: [0.1, { value: 2.5, interval: [2.4, 2.6], n: 3, text: null }], best: true },
             { cells: ['all', null], best: false },
           ],
+          notes: [],
         },
       ],
       figures: [
@@ -70,7 +71,7 @@ describe('a study', () => {
     const text =
       '{"tables": [{"columns": ["a", "b", "c"], "rows": [[NaN, 1e999, {"value": 1, "interval": [-Infinity, 2]}]]}]}';
     const { tables, warnings } = readStudy(text)!;
-    expect(tables[0]!.rows[0]!.cells).toEqual([null, null, { value: 1, interval: [null, 2], n: null }]);
+    expect(tables[0]!.rows[0]!.cells).toEqual([null, null, { value: 1, interval: [null, 2], n: null, text: null }]);
     expect(warnings).toEqual([]);
   });
 

@@ -244,7 +244,7 @@ describe('the window', () => {
     }
   });
 
-  it('shows studies below the table, and what has changed in them while it is shown', async () => {
+  it('shows studies above the table, and what has changed in them while it is shown', async () => {
     let text: string | null = 'a lower rate is better';
     const studies: { lines: SummaryPort['lines'] } & SummaryPort = {
       lines: null,
@@ -263,7 +263,7 @@ describe('the window', () => {
     };
     store.press('S');
     const shows = (what: RegExp) => vi.waitFor(() => expect(screenText(store).join('\n')).toMatch(what), PATIENCE_MS);
-    await shows(/the table[^]*── studies ─+\n a lower rate is better/);
+    await shows(/── studies ─+\n a lower rate is better[^]*the table/);
     text = 'no rate is better';
     wait(4000);
     await shows(/── studies ─+\n no rate is better/);
