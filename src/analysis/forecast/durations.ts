@@ -3,9 +3,13 @@ import type { Parameters } from '../../base/scalar.js';
 /** Parameters that name a repetition or a place, and do not affect the duration. */
 const repetition = /(^|[._-])(seed|secret|random_state|run_id|name|path|dir|directory|file)$/i;
 
+/** The name of what a run is made of, as in `model_name`, is a setting, where that of a run is not. */
+const choice =
+  /(^|[._-])(model|dataset|data|task|env|environment|game|optimizer|algo|algorithm|policy|agent|loss|scheduler|tokenizer|encoder|backbone|architecture|network|method|reward)[._-]name$/i;
+
 /** Whether a parameter only distinguishes repetitions of one setting, as a seed does. */
 export function namesRepetition(parameter: string): boolean {
-  return repetition.test(parameter);
+  return repetition.test(parameter) && !choice.test(parameter);
 }
 
 /** The properties by which runs count as alike. `isPreparation`: other groups wait for its group, as for a warm-up. */
