@@ -287,7 +287,7 @@ type ConnectionListener = {
   ended: (problem: Error | null) => void;
 };
 
-/** One socket, or other stream, to a supervisor. */
+/** A connection to a supervisor, over a socket or another stream. */
 export class Connection {
   readonly #socket: Duplex;
 

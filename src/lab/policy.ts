@@ -1,6 +1,6 @@
 /** The model of `openPolicy` in `memrl-tui/lab`: the four operations of training, in texts. */
 import { UserError } from '../base/user-error.js';
-import { presets } from './engine/model-shape.js';
+import { shapeNamed } from './engine/model-shape.js';
 import { characterFiles, characterTokenizer } from './hugging-face/character-tokenizer.js';
 import { importanceSampling } from './objectives/objectives.js';
 import { objectiveFrom } from './objectives/own-objective.js';
@@ -17,7 +17,7 @@ import { cookbookAdam } from './update/update.js';
 /** @throws UserError when the model is neither a shape nor a directory, or has no tokenizer. */
 export async function openPolicy({ model = 'micro', seed = 0, threads = 1 }: PolicyOptions): Promise<Policy> {
   const directory = directoryIn(model);
-  if (directory === null && !Object.hasOwn(presets, model)) {
+  if (directory === null && shapeNamed(model) === null) {
     throw new UserError(`There is no model ${model}.`, 'Give micro, tiny, or the directory of a saved model.');
   }
   const { tokenizer, files } =

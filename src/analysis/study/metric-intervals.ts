@@ -18,7 +18,7 @@ export type Result = Origin & { readonly value: number };
 /** With fewer pairs no signed-rank test falls below .05. */
 export const LEAST_PAIRS = 6;
 
-/** What some runs have measured, by name. */
+/** Metrics of several runs: their values by name, null where a run has none. */
 export type Measured = readonly (Origin & { readonly values: Readonly<Record<string, number | null>> })[];
 
 /** The results of the runs with a finite value of a metric. */

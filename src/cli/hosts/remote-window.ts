@@ -214,7 +214,7 @@ type RemoteWindow = { readonly runs?: string; readonly readOnly?: boolean };
 
 type Pending = { readonly line: string; readonly settle: (told: ReturnType<typeof NumberedLine.parse>) => void };
 
-/** A host that a window here shows: its supervisor, and answers about its files. What is lost is connected again. */
+/** A remote host whose runs a window here shows: connections to its supervisor and for its files, which are made again when they are lost. */
 class HostConnection {
   readonly host: Host;
   readonly fleet: Fleet;

@@ -95,7 +95,7 @@ function besideRows(asRead: ReadPlan, rows: ReadonlyMap<string, RunSummary>): Re
 
 /**
  * The plan as it may be shown: `***` for every secret of the user's environment or of the sweep file, in commands, environments and
- * parameters. It no longer is what runs, so it is for display only.
+ * parameters. Commands with `***` in them cannot be run: the result is for display only.
  */
 export function withoutSecrets(
   planned: readonly Planned[],

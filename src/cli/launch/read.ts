@@ -153,7 +153,7 @@ export function existingRuns(runsDirectory: string, sweep: string, rows: Iterabl
   return [...runs.values()];
 }
 
-/** What is left to do of each run of a plan, by its directory. */
+/** The runs of a plan, each with what is left to do of it, which its directory tells. */
 export function plannedRuns({ runs }: Plan): Planned[] {
   return runs.map((run) => ({
     run,

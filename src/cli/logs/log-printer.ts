@@ -19,7 +19,7 @@ type LogPiece = { readonly bytes: Buffer; readonly endsLine: boolean };
 /**
  * The lines of a run's output, as bytes, while it grows. Keeps an offset and at most a piece in memory, never a whole line or file.
  *
- * A missing file, or one that is not regular, has no lines. One that became shorter was emptied, and is read from its start.
+ * Missing files and files that are not regular have no lines. A file that became shorter was emptied, and is read from its start.
  */
 export class LogFile {
   readonly #path: string;

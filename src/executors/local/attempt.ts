@@ -274,7 +274,7 @@ export function startAttempt(spec: LaunchSpec, cgroup: string | null, job?: stri
   }
 }
 
-/** What the shim is told beside the command. */
+/** Arguments of the shim beside the command. */
 type ShimSetting = { cgroup: string; place: string };
 
 /**

@@ -6,8 +6,7 @@ import { addRolloutStatistics } from '../rollouts/statistics.js';
 import { Means, type Row } from '../run/metrics-file.js';
 import type { EngineService } from '../service/engine-service.js';
 import type { TrainingService } from '../service/service.js';
-import { answersKnown } from './answers-known.js';
-import { bitsKnown } from './bits-known.js';
+import { answersKnown, bitsKnown } from './bits-known.js';
 
 /** A measurement of the weights, which must not change them. @param updates Number of updates so far. */
 export type Probe = (service: TrainingService, updates: number) => Promise<Row>;

@@ -1,12 +1,11 @@
 import { join } from 'node:path';
 import type { ReportedRun } from '../../analysis/analysed-run.js';
-import { type Clustered, drawClustered, type Interval, resampled95 } from '../../analysis/bootstrap.js';
-import { median } from '../../analysis/statistics.js';
+import { cellsOf, originsOf, settingText } from '../../analysis/cells.js';
 import { groupBy } from '../../base/group-by.js';
 import { runFiles } from '../../contract/files.js';
 import type { StudyFigure, StudyTable } from '../../contract/study.js';
 import { shortNumber } from '../../text/numbers.js';
-import { parametersText } from '../../text/parameters-text.js';
+import { type Estimate, medianEstimate } from './memory/intervals.js';
 import { type KeptFacts, stampOf } from './kept-facts.js';
 import { RunRows } from './run-rows.js';
 import { columnsOf, figure, points, tableOf, type Written } from './study-parts.js';
@@ -25,42 +24,26 @@ type SlopeRun = SlopeFacts & { readonly base: string; readonly rate: number; rea
 /** The runs of a group that differ in seed and secret alone. */
 export type SlopeRow = { readonly group: string; readonly setting: string; readonly runs: readonly SlopeRun[] };
 
-/** Parameters that do not make another setting. */
-const among = new Set(['seed', 'dataset_seed', 'fixed_secret', 'load_checkpoint_path', 'train_data_path', 'log_path']);
-
 /** The settings of a sweep whose runs measured the slope of their answer; runs that have not ended are left out. */
 export function slopeRows(groups: readonly SweepGroup[], kept: KeptFacts): SlopeRow[] {
-  return groups.flatMap(({ name: group, runs }) => {
-    const measured = runs.flatMap((run) => {
-      const found = run.state === 'done' ? slopeRun(run, kept) : null;
-      return found === null ? [] : [{ run, found }];
-    });
-    const differing = differingIn(measured.map(({ run }) => run));
-    const settings = groupBy(measured, ({ run: { parameters } }) =>
-      parametersText(Object.fromEntries(differing.map((name) => [name, parameters[name] ?? '–']))),
-    );
-    return [...settings].map(([setting, members]) => ({ group, setting, runs: members.map(({ found }) => found) }));
-  });
-}
-
-function differingIn(runs: readonly ReportedRun[]): string[] {
-  const names = [...new Set(runs.flatMap(({ parameters }) => Object.keys(parameters)))];
-  return names.filter(
-    (name) => !among.has(name) && new Set(runs.map(({ parameters }) => JSON.stringify(parameters[name]))).size > 1,
+  return groups.flatMap(({ runs }) =>
+    cellsOf(runs).flatMap((cell) => {
+      const measured = slopeRuns(cell.runs, kept);
+      return measured.length === 0 ? [] : [{ group: cell.group, setting: settingText(cell), runs: measured }];
+    }),
   );
 }
 
-function slopeRun({ name, directory, config }: ReportedRun, kept: KeptFacts): SlopeRun | null {
-  const path = join(directory, runFiles.metrics);
-  const facts = kept.value(`slope of ${name}`, stampOf(path), () => slopeFacts(new RunRows(directory)));
-  const rate = config['learning_rate'];
-  if (facts === null || typeof rate !== 'number') return null;
-  return {
-    ...facts,
-    rate,
-    base: String(config['load_checkpoint_path']),
-    expected: -facts.start / (rate * facts.slope),
-  };
+function slopeRuns(runs: readonly ReportedRun[], kept: KeptFacts): SlopeRun[] {
+  const origins = originsOf(runs);
+  return runs.flatMap(({ name, directory, config, state }, index) => {
+    const rate = config['learning_rate'];
+    if (state !== 'done' || typeof rate !== 'number') return [];
+    const stamp = stampOf(join(directory, runFiles.metrics));
+    const facts = kept.value(`slope of ${name}`, stamp, () => slopeFacts(new RunRows(directory)));
+    if (facts === null) return [];
+    return [{ ...facts, rate, base: origins[index]!.base, expected: -facts.start / (rate * facts.slope) }];
+  });
 }
 
 /** Null: the slope was not measured, or the answer was likelier than not at the beginning. */
@@ -140,13 +123,8 @@ function shareOf({ expected, updates }: SlopeRun): number {
   return expected / updates;
 }
 
-type Estimate = { readonly median: number; readonly interval: Interval };
-
 function estimate(runs: readonly SlopeRun[], of: (run: SlopeRun) => number): Estimate {
-  const cell: Clustered<number>[] = runs.map((run) => ({ cluster: run.base, value: of(run) }));
-  const interval = resampled95(runs.length, (random) => median(drawClustered([cell], random)[0]!));
-  const middle = median(runs.map(of))!;
-  return { median: middle, interval: interval ?? [middle, middle] };
+  return medianEstimate(runs.map((run) => ({ cluster: run.base, value: of(run) })))!;
 }
 
 function estimateText({ median: middle, interval }: Estimate): Written {

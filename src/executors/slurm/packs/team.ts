@@ -80,7 +80,7 @@ class Crew {
     });
   }
 
-  /** Nothing is left to do: workers that wait leave the queue. One that is up leaves by itself. */
+  /** Takes workers that wait out of the queue, as no run is left for them. A worker that is up ends by itself. */
   dismiss(): void {
     const waiting = this.live.flatMap(({ seen }) => (seen !== null && phaseOf(seen) === 'waits' ? [seen.address] : []));
     if (waiting.length === 0 || this.#dismissed) return;

@@ -142,7 +142,8 @@ function estimate(runs: readonly JudgedSeed[], valueOf: (run: JudgedSeed) => num
   return medianEstimate(runs.map((run) => ({ cluster: run.base, value: valueOf(run) })));
 }
 
-function medianEstimate(cell: readonly Clustered<number>[]): Estimate | null {
+/** The median of a cell and its interval, by the bootstrap over clusters and the values of each; null: there are no values. */
+export function medianEstimate(cell: readonly Clustered<number>[]): Estimate | null {
   const middle = median(cell.map(({ value }) => value));
   const interval = resampled95(cell.length, (random) => median(drawClustered([cell], random)[0]!));
   return middle === null || interval === null ? null : { median: middle, interval, runs: cell.length };

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { manySecrets } from '../../../../src/lab/environments/memory/many-secrets.js';
 import { environmentOf } from '../../../../src/lab/environments/text-environment.js';
 import { characterTokenizer } from '../../../../src/lab/hugging-face/character-tokenizer.js';
-import { answersKnown } from '../../../../src/lab/probes/answers-known.js';
+import { answersKnown } from '../../../../src/lab/probes/bits-known.js';
 import { ToldAnswers } from '../../../../src/lab/reference/told-answers.js';
 import { rng } from '../../../../src/lab/rng.js';
 import type { Rollout } from '../../../../src/lab/rollouts/rollouts.js';
