@@ -6,11 +6,13 @@ import { dirname } from 'node:path';
  *
  * Node's recursive `mkdir` never returns where a parent is missing and cannot be created: a relative path in a working directory
  * that was deleted, a path below `/proc`.
+ *
+ * @param root A folder above, which is not created: someone has deleted it, with all that would be below.
  */
-export function makeFolder(path: string, mode?: number): boolean {
+export function makeFolder(path: string, mode?: number, root?: string): boolean {
   if (isFolder(path)) return false;
   const parent = dirname(path);
-  if (parent !== path) makeFolder(parent, mode);
+  if (parent !== path && parent !== root) makeFolder(parent, mode, root);
   try {
     mkdirSync(path, mode);
     return true;

@@ -119,7 +119,7 @@ function keepCode(sweepDirectory: string, bytes: Buffer, name: (hash: string) =>
 /** Replaces a file of the `code` folder atomically. */
 export function writeCode(sweepDirectory: string, file: string, content: Buffer | string): void {
   const folder = join(sweepDirectory, sweepFiles.code);
-  makeFolder(folder);
+  makeFolder(folder, undefined, dirname(sweepDirectory));
   writeWhole(join(folder, file), content, { mode: 0o600 });
 }
 

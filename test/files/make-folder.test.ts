@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
@@ -17,6 +17,14 @@ describe('a folder that is made', () => {
     expect(['a', 'a/b', 'a/b/c'].map((each) => statSync(join(folder, each)).mode & 0o777)).toEqual(
       Array(3).fill(0o700),
     );
+  });
+
+  it('is refused where the folder that it belongs in was deleted, which stays deleted', () => {
+    const root = join(folder, 'deleted');
+    expect(() => makeFolder(join(root, 'x/y'), 0o700, root)).toThrow('ENOENT');
+    expect(existsSync(root)).toBe(false);
+    makeFolder(root);
+    expect(makeFolder(join(root, 'x/y'), 0o700, root)).toBe(true);
   });
 
   it.each([

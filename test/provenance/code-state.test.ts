@@ -36,6 +36,7 @@ const redact = redactor(environment);
 
 beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'code-')));
+  mkdirSync(path('runs'));
 });
 
 afterEach(() => removeFolder(folder));

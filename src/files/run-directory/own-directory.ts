@@ -29,7 +29,12 @@ export function directoryObstacle(directory: string): string | null {
 export function ensureOwnDirectory(directory: string): void {
   const obstacle = directoryObstacle(directory);
   if (obstacle !== null) throw new Error(obstacle);
-  makeFolder(directory);
+  makeFolder(directory, undefined, runsDirectoryOf(directory));
+}
+
+/** The directory of all runs, which nobody creates again for one of them. */
+function runsDirectoryOf(directory: string): string {
+  return dirname(dirname(directory));
 }
 
 /**
@@ -45,7 +50,7 @@ export function claimDirectory(directory: string, attempt: number): string | nul
   const folder = join(directory, runFiles.attempts, String(attempt));
   const linked = isLink(dirname(folder)) ? dirname(folder) : isForeignLink(folder) ? folder : null;
   if (linked !== null) return `${linked} is a symbolic link`;
-  makeFolder(folder);
+  makeFolder(folder, undefined, runsDirectoryOf(directory));
   if (isNew) remember(directory);
   return null;
 }

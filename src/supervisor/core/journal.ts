@@ -167,7 +167,7 @@ export class Journal {
   async #writeAnew(source: JournalSource): Promise<void> {
     const parts = beginningParts(await source.snapshot());
     const draft = `${this.#path}.tmp`;
-    makeFolder(dirname(this.#path), 0o700);
+    makeFolder(dirname(this.#path), 0o700, dirname(dirname(this.#path)));
     const file = await open(draft, 'w+', 0o600);
     let end = 0;
     try {

@@ -185,8 +185,8 @@ export class EndedSummaries {
   #prepareFolder(): void {
     if (this.#isFolderReady) return;
     this.#isFolderReady = true;
-    makeFolder(this.#folder!, 0o700);
     const runs = dirname(dirname(this.#folder!));
+    makeFolder(this.#folder!, 0o700, runs);
     for (const name of readdirSync(this.#folder!)) {
       const sweep = name.slice(0, -ENDING.length);
       if (statRegular(join(runs, sweep)).kind === 'absent') unlinkSync(join(this.#folder!, name));

@@ -1,7 +1,7 @@
 import { createHash, type Hash, randomUUID } from 'node:crypto';
 import { chmodSync, existsSync, readdirSync, readFileSync, unlinkSync } from 'node:fs';
 import { type FileHandle, open, readFile, rename, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import type { RunId } from '../../base/ids.js';
 import { UserError } from '../../base/user-error.js';
@@ -72,7 +72,7 @@ export class SubmissionStore {
 
   #makeFolders(): void {
     for (const path of [this.#plans, this.#environments]) {
-      makeFolder(path, 0o700);
+      makeFolder(path, 0o700, dirname(dirname(path)));
       chmodSync(path, 0o700);
     }
   }

@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { attemptDirectory, withdraw } from '../../../src/executors/attempt/attempt-files.js';
 import { succeed } from '../../../src/executors/attempt/attempt-files.js';
@@ -40,6 +40,17 @@ function replace(path: string, target = at('home')): void {
   renameSync(path, `${path}.away`);
   symlinkSync(target, path);
 }
+
+const record = { version: 1, ...{ sweep: 's', group: 'g', subgroup: null, name: 'r', identity: 'r' } } as const;
+const writes = [
+  () => writeRunRecord(run(), { ...record, parameters: {}, argv: [], cwd: '/', host: 'h', git: null, attempts: [] }),
+  () => writeAnnotation(run(), { starred: true, tags: [], note: null }),
+  () => writeAnnotation(run(), null),
+  () => writeWrittenFiles(run(), {} as never),
+  () => withdraw(attemptDirectory(run(), 2)),
+  () => succeed(run(), { orphan: 1, attempt: 2 }),
+  () => ensureOwnDirectory(run()),
+];
 
 describe('the directory of a run', () => {
   it('is its own where no link leads to it, whoever has made it', () => {
@@ -104,19 +115,15 @@ describe('the directory of a run', () => {
   it('has nothing written behind a link that it has become', () => {
     claimDirectory(run(), 1);
     replace(run());
-    const record = { version: 1, ...{ sweep: 's', group: 'g', subgroup: null, name: 'r', identity: 'r' } } as const;
-    const writes = [
-      () =>
-        writeRunRecord(run(), { ...record, parameters: {}, argv: [], cwd: '/', host: 'h', git: null, attempts: [] }),
-      () => writeAnnotation(run(), { starred: true, tags: [], note: null }),
-      () => writeAnnotation(run(), null),
-      () => writeWrittenFiles(run(), {} as never),
-      () => withdraw(attemptDirectory(run(), 2)),
-      () => succeed(run(), { orphan: 1, attempt: 2 }),
-      () => ensureOwnDirectory(run()),
-    ];
     mkdirSync(at('home/attempts/2'), { recursive: true });
     for (const write of writes) expect(write).toThrow(strange);
     expect([readdirSync(at('home')).sort(), readdirSync(at('home/attempts'))]).toEqual([['attempts', 'thesis'], ['2']]);
+  });
+
+  it('is not created again with the runs directory that someone has deleted', () => {
+    claimDirectory(run(), 1);
+    rmSync(dirname(dirname(run())), { recursive: true });
+    for (const write of [...writes, () => claimDirectory(run(), 2)]) expect(write).toThrow('ENOENT');
+    expect(existsSync(dirname(dirname(run())))).toBe(false);
   });
 });
