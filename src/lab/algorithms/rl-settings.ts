@@ -97,6 +97,12 @@ export const rlKeys = {
     null,
     'groups per step that learning_rate is meant for: it is multiplied by √(groups_per_batch / this). None: for any number',
   ),
+  sampling: key(
+    orNone(text),
+    null,
+    "http://HOST:8000 of an OpenAI-compatible server (vLLM with --enable-lora) that samples the answers and gets each step's weights as a LoRA, through log_path, which it must see; a key is read from OPENAI_API_KEY. None: this process samples",
+  ),
+  sampling_model: key(orNone(text), null, 'with sampling: name of the model on the server. None: its only one'),
   reward: rewardKey,
   loss_fn: {
     ...key(
@@ -165,7 +171,7 @@ export type RlConfig = Config<typeof rlKeys>;
 
 /** Keys that may differ from attempt to attempt. */
 export const rlBudget: ReadonlySet<string> = new Set([
-  ...'n_batches base_url eval_every eval_groups save_every log_every probe num_groups_to_log rollout_json_export'.split(
+  ...'n_batches base_url sampling sampling_model eval_every eval_groups save_every log_every probe num_groups_to_log rollout_json_export'.split(
     ' ',
   ),
   ...Object.keys(runKeys),
@@ -180,18 +186,41 @@ export function requireRlSettings(config: RlConfig): void {
   if (config.async_config !== null && config.max_steps_off_policy === null) {
     throw missing('AsyncConfig', 'async_config.max_steps_off_policy=3');
   }
-  if (config.engine === 'tinker' && isModulePath(config.loss_fn)) {
-    throw new UserError(
-      `The objective \`${config.loss_fn}\` cannot be computed on a service.`,
-      `Leave out engine=tinker, or take one of ${lossFns.join(', ')}.`,
-    );
-  }
+  requireComputable(config);
   const parts = substeps * (minibatches ?? 1);
   if (groups % parts === 0) return;
   const wanted = minibatches === null ? 'equal substeps' : `substeps of ${minibatches} equal minibatches`;
   throw new UserError(
     `A batch of ${groups} groups cannot be cut into ${substeps} ${wanted}.`,
     `Give groups_per_batch a multiple of ${parts}.`,
+  );
+}
+
+/** @throws UserError when the service or the server that is asked for cannot do this. */
+function requireComputable(config: RlConfig): void {
+  if (config.engine === 'tinker' && isModulePath(config.loss_fn)) {
+    throw new UserError(
+      `The objective \`${config.loss_fn}\` cannot be computed on a service.`,
+      `Leave out engine=tinker, or take one of ${lossFns.join(', ')}.`,
+    );
+  }
+  if (config.sampling !== null) requireServable(config);
+}
+
+/** @throws UserError when a server cannot sample for these settings. */
+function requireServable({ engine, lora_rank: rank, temperature }: RlConfig): void {
+  if (engine === 'tinker')
+    throw new UserError('A service of Tinker’s protocol samples itself.', 'Leave out sampling=.');
+  if (rank === 0) {
+    throw new UserError(
+      'A server gets new weights as a LoRA, and lora_rank=0 trains the whole model.',
+      'Give lora_rank=8, for example.',
+    );
+  }
+  if (temperature === 1) return;
+  throw new UserError(
+    `A server says its log-probabilities at temperature 1, and temperature=${temperature} would need others.`,
+    'Leave out temperature=, or sampling=.',
   );
 }
 

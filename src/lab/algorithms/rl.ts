@@ -179,7 +179,7 @@ class Rl implements Training {
       measuresMove: config.compute_post_kl,
       measuresAll: true,
       substeps: config.num_substeps,
-      offPolicy: config.max_steps_off_policy !== null,
+      offPolicy: config.max_steps_off_policy !== null || this.#parts.isServed,
       isPipelined: this.service.snapshot !== undefined,
     };
   }

@@ -2,7 +2,7 @@
 import { errorText, UserError } from '../../../base/user-error.js';
 
 export type Connection = {
-  /** Address without `/api/v1`. */
+  /** Address without `/api/v1` or `/v1`. */
   readonly baseUrl: string;
   /** Secret that is sent in a header and never printed or stored. */
   readonly key: string;
@@ -38,19 +38,8 @@ export class TinkerHttp {
   }
 
   /** Sends a body as often as the service asks for it: a request with a sequence number is carried out once. */
-  async send(path: string, body: Uint8Array, type: string): Promise<Reply> {
-    for (let attempt = 0; ; attempt++) {
-      const answer = await this.#try(path, body, type);
-      if ('bytes' in answer) return answer;
-      const { why, afterMs } = answer;
-      if (attempt + 1 >= mostTries) {
-        throw new UserError(
-          `${this.#connection.baseUrl} does not answer ${path}: ${why}.`,
-          'Check that the service runs, and continue the run.',
-        );
-      }
-      await this.#connection.wait(Math.min(longestPauseMs, Math.max(afterMs, 250 * 2 ** attempt)));
-    }
+  send(path: string, body: Uint8Array, type: string): Promise<Reply> {
+    return patiently(this.#connection, path, () => this.#try(path, body, type));
   }
 
   /** Waits for the result of an accepted request, however long it takes. */
@@ -75,30 +64,115 @@ export class TinkerHttp {
 
   /** Tries once. */
   async #try(path: string, body: Uint8Array, type: string): Promise<Reply | TryAgain> {
-    const { baseUrl, key, fetch } = this.#connection;
-    let response: Response;
-    let bytes: Uint8Array;
-    try {
-      response = await fetch(`${baseUrl}/api/v1/${path}`, {
-        method: 'POST',
-        headers: { 'x-api-key': key, 'content-type': type, accept: 'application/x-protobuf, application/json' },
-        body: Buffer.from(body),
-        // A redirect would hand the key to another service.
-        redirect: 'error',
-        signal: AbortSignal.timeout(requestTimeoutMs),
-      });
-      bytes = new Uint8Array(await response.arrayBuffer());
-    } catch (error) {
-      return { why: errorText(error), afterMs: 0 };
-    }
-    const { status, headers } = response;
-    if (status === 200) return { bytes, isProtobuf: (headers.get('content-type') ?? '').includes('protobuf') };
+    const { baseUrl, key } = this.#connection;
+    const answer = await exchange(this.#connection, `${baseUrl}/api/v1/${path}`, {
+      method: 'POST',
+      headers: { 'x-api-key': key, 'content-type': type, accept: 'application/x-protobuf, application/json' },
+      body: Buffer.from(body),
+    });
+    if ('why' in answer) return answer;
+    const { status, type: answered, bytes } = answer;
+    if (status === 200) return { bytes, isProtobuf: answered.includes('protobuf') };
     if (status === 408 && path === 'retrieve_future') return notYet;
-    const detail = `${status} ${Buffer.from(bytes.subarray(0, 500)).toString()}`.trim();
-    const mayHelp = [408, 409, 429].includes(status) || status >= 500;
-    if (!mayHelp) throw refused(path, status, detail);
-    return { why: detail, afterMs: 1000 * (Number(headers.get('retry-after')) || 0) };
+    return tryAgain(answer) ?? raise(refused(path, status, detailOf(answer)));
   }
+}
+
+/** Requests to an OpenAI-compatible server, in JSON. */
+export class JsonHttp {
+  readonly #connection: Connection;
+
+  /** @param connection Its address is that of the server, without `/v1`; an empty key is not sent. */
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  get(path: string): Promise<unknown> {
+    return this.#ask(path, { method: 'GET' });
+  }
+
+  /** The answer; a text where it is not JSON. */
+  post(path: string, body: unknown): Promise<unknown> {
+    return this.#ask(path, { method: 'POST', body: JSON.stringify(body) });
+  }
+
+  #ask(path: string, init: RequestInit): Promise<unknown> {
+    const { baseUrl, key } = this.#connection;
+    const headers = { 'content-type': 'application/json', ...(key === '' ? {} : { authorization: `Bearer ${key}` }) };
+    return patiently(this.#connection, `/v1/${path}`, async () => {
+      const answer = await exchange(this.#connection, `${baseUrl}/v1/${path}`, { ...init, headers });
+      if ('why' in answer) return answer;
+      if (answer.status === 200) return { json: jsonOrText(answer.bytes) };
+      return tryAgain(answer) ?? raise(refusedByServer(baseUrl, path, detailOf(answer)));
+    }).then(({ json }) => json);
+  }
+}
+
+type Answer = { readonly status: number; readonly type: string; readonly afterMs: number; readonly bytes: Uint8Array };
+
+/** Repeats a request while that can help, with growing pauses. @throws UserError when it does not. */
+async function patiently<Result extends object>(
+  { baseUrl, wait }: Connection,
+  path: string,
+  attempt: () => Promise<Result | TryAgain>,
+): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    const answer = await attempt();
+    if (!('why' in answer)) return answer;
+    if (tries >= mostTries) {
+      throw new UserError(
+        `${baseUrl} does not answer ${path}: ${answer.why}.`,
+        'Check that the service runs, and continue the run.',
+      );
+    }
+    await wait(Math.min(longestPauseMs, Math.max(answer.afterMs, 125 * 2 ** tries)));
+  }
+}
+
+/** One request with its whole answer. */
+async function exchange({ fetch }: Connection, url: string, init: RequestInit): Promise<Answer | TryAgain> {
+  try {
+    // A redirect would hand the key to another service.
+    const how: RequestInit = { ...init, redirect: 'error', signal: AbortSignal.timeout(requestTimeoutMs) };
+    const response = await fetch(url, how);
+    const { status, headers } = response;
+    const afterMs = 1000 * (Number(headers.get('retry-after')) || 0);
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    return { status, type: headers.get('content-type') ?? '', afterMs, bytes };
+  } catch (error) {
+    return { why: errorText(error), afterMs: 0 };
+  }
+}
+
+function detailOf({ status, bytes }: Answer): string {
+  return `${status} ${Buffer.from(bytes.subarray(0, 500)).toString()}`.trim();
+}
+
+/** Null: trying again cannot help. */
+function tryAgain(answer: Answer): TryAgain | null {
+  const { status, afterMs } = answer;
+  const mayHelp = [408, 409, 429].includes(status) || status >= 500;
+  return mayHelp ? { why: detailOf(answer), afterMs } : null;
+}
+
+function raise(error: UserError): never {
+  throw error;
+}
+
+function jsonOrText(bytes: Uint8Array): unknown {
+  const text = Buffer.from(bytes).toString();
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+function refusedByServer(baseUrl: string, path: string, detail: string): UserError {
+  const fix = path.endsWith('lora_adapter')
+    ? 'Start vLLM with --enable-lora, --max-lora-rank of at least lora_rank, and VLLM_ALLOW_RUNTIME_LORA_UPDATING=True, where it sees the directory of the run.'
+    : 'Check sampling= and the settings; a key is read from OPENAI_API_KEY.';
+  return new UserError(`${baseUrl} refuses /v1/${path}: ${detail}.`, fix);
 }
 
 export function parsed(bytes: Uint8Array, path: string): Record<string, unknown> {

@@ -1,4 +1,5 @@
 /** The model that a loop trains: on an engine in this process, or on a service of Tinker's protocol. */
+import { basename, join, resolve } from 'node:path';
 import { UserError } from '../../../base/user-error.js';
 import { presets } from '../../engine/model-shape.js';
 import type { EngineChoice } from '../../engine/choose-engine.js';
@@ -6,15 +7,21 @@ import { characterFiles, characterTokenizer } from '../../hugging-face/character
 import type { Companions } from '../../run/companion-files.js';
 import type { Run } from '../../run/runner.js';
 import { directoryIn, openReference, openService, textTokenizer } from '../../service/open-model.js';
+import type { EngineService } from '../../service/engine-service.js';
 import type { TrainingService } from '../../service/service.js';
 import type { Tokenizer } from '../../text/tokenizer.js';
+import type { Connection } from './http.js';
 import { RemoteService } from './remote-service.js';
+import { ServedSampling } from './served-sampling.js';
 
 /** How a command line names it. */
 type TrainedConfig = {
   readonly model_name: string;
   readonly load_checkpoint_path: string | null;
   readonly base_url: string | null;
+  readonly sampling?: string | null;
+  readonly sampling_model?: string | null;
+  readonly max_steps_off_policy?: number | null;
   readonly engine: EngineChoice | 'tinker';
   readonly threads: number | null;
   readonly tokenizer: string | null;
@@ -32,6 +39,8 @@ export type Trained = {
   readonly openReference: () => Promise<TrainingService>;
   /** Ends what was opened on a service. */
   readonly close: () => Promise<void>;
+  /** Whether answers come from another program, whose log-probabilities may differ from ours. */
+  readonly isServed: boolean;
 };
 
 /** Opens the model at its start, or as the last checkpoint of the run left it. @throws UserError */
@@ -48,15 +57,34 @@ async function inProcess(config: TrainedConfig & { readonly engine: EngineChoice
     ? { tokenizer: characterTokenizer, files: characterFiles }
     : textTokenizer(config.tokenizer ?? from ?? name);
   const source = { ...config, tokenizer, load_checkpoint_path: from, fresh: { vocabulary: tokenizer.size } };
-  const service = await openService(source, run);
-  const companions = { shape: service.engine.shape, files };
+  const own = await openService(source, run);
+  const served = config.sampling == null ? null : await sampledOn(config.sampling, own, config, run);
   return {
-    service,
+    service: served ?? own,
     tokenizer,
-    companions,
+    companions: { shape: own.engine.shape, files },
     openReference: () => openReference(source, run),
-    close: async () => undefined,
+    close: async () => served?.close(),
+    isServed: served !== null,
   };
+}
+
+function sampledOn(
+  url: string,
+  own: EngineService,
+  { sampling_model: model = null, max_steps_off_policy: age = null }: TrainedConfig,
+  { context, directory }: Run,
+): Promise<ServedSampling> {
+  context.log(`answers come from ${url}`);
+  const connection = connectionTo(url.replace(/\/v1\/*$/, ''), context.environment['OPENAI_API_KEY'] ?? '');
+  const name = `${basename(directory.path)}-${context.processes.own}`;
+  const folder = join(resolve(directory.path), 'served');
+  return ServedSampling.open(own, connection, { model, name, folder, kept: (age ?? 0) + 2 });
+}
+
+function connectionTo(url: string, key: string): Connection {
+  const wait = (ms: number) => new Promise<void>((done) => setTimeout(done, ms));
+  return { baseUrl: url.replace(/\/+$/, ''), key, wait, fetch: globalThis.fetch };
 }
 
 async function onService(config: TrainedConfig, { context, resumed }: Run): Promise<Trained> {
@@ -70,8 +98,7 @@ async function onService(config: TrainedConfig, { context, resumed }: Run): Prom
       'Set TINKER_API_KEY; memrl serve accepts any that begins with tml-.',
     );
   }
-  const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-  const connection = { baseUrl: url.replace(/\/+$/, ''), key: secret, wait, fetch: globalThis.fetch };
+  const connection = connectionTo(url, secret);
   const service = await RemoteService.open(connection, { model, rank, seed });
   context.log(`${model} on ${url}, LoRA of rank ${rank}`);
   if (resumed !== null) await service.loadState(resumed.path);
@@ -93,5 +120,6 @@ async function onService(config: TrainedConfig, { context, resumed }: Run): Prom
       await service.close();
       await reference?.close();
     },
+    isServed: false,
   };
 }

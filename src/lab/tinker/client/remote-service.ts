@@ -30,6 +30,7 @@ import {
 } from '../protocol/messages.js';
 import type { Tensor } from '../protocol/tensors.js';
 import { parsed, TinkerHttp, type Connection } from './http.js';
+import { inOrder } from './in-order.js';
 
 /** Limits of one request; the official SDK has the same. */
 const mostDatums = 1024;
@@ -346,17 +347,6 @@ function chunksOf(data: readonly WireDatum[]): WireDatum[][] {
     bytes += size;
   }
   return chunks;
-}
-
-/** Works on at most `atOnce` items at a time; returns the results in the order of the items. */
-async function inOrder<T, R>(items: readonly T[], work: (item: T) => Promise<R>, atOnce: number): Promise<R[]> {
-  const results: R[] = [];
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    for (let at = next++; at < items.length; at = next++) results[at] = await work(items[at]!);
-  };
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
-  return results;
 }
 
 function textOf(answer: Record<string, unknown>, name: string): string {

@@ -1,0 +1,224 @@
+/**
+ * Answers from an OpenAI-compatible server, for a model that is trained in this process: before it samples with new weights, the
+ * server gets them as a LoRA (`/v1/load_lora_adapter` of vLLM), through a directory that both see.
+ */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { UserError } from '../../../base/user-error.js';
+import { AdaptedEngine } from '../../engine/adapters/adapted-engine.js';
+import type { Lora } from '../../engine/adapters/config.js';
+import type { AdamOptions, Generated } from '../../engine/engine.js';
+import { writePeft } from '../../hugging-face/peft.js';
+import type { EngineService } from '../../service/engine-service.js';
+import type { Datum, ForwardBackward, Loss, SampleRequest, StepTaken, TrainingService } from '../../service/service.js';
+import { type Connection, JsonHttp } from './http.js';
+import { inOrder } from './in-order.js';
+
+const mostSamplesAtOnce = 64;
+/** Mean distance in nats a token between the two computations of one log-probability, beyond which the models are not the same. */
+const anotherModel = 0.1;
+
+const Models = z.looseObject({ data: z.array(z.looseObject({ id: z.string(), parent: z.string().nullish() })) });
+const Completion = z.looseObject({
+  choices: z
+    .array(
+      z.looseObject({
+        token_ids: z.array(z.int().nonnegative()).nullish(),
+        logprobs: z.looseObject({ token_logprobs: z.array(z.number().nullable()) }).nullish(),
+        finish_reason: z.string().nullish(),
+      }),
+    )
+    .min(1),
+});
+
+export type ServedSamplingOptions = {
+  /** Name of the model on the server; null: its only one. */
+  readonly model: string | null;
+  /** What the names of the run's weights on the server begin with. */
+  readonly name: string;
+  /** A directory that the server sees under the same path, for the weights of each step. */
+  readonly folder: string;
+  /** States of the weights that may be sampled from at one time. */
+  readonly kept: number;
+};
+
+/** Weights that the server has. */
+type Served = { readonly name: string; readonly folder: string };
+
+export class ServedSampling implements TrainingService {
+  readonly #own: EngineService;
+  readonly #http: JsonHttp;
+  readonly #model: string;
+  readonly #options: ServedSamplingOptions;
+  /** The present weights on the server; null: they have changed since. */
+  #current: Promise<Served> | null = null;
+  readonly #served: Served[] = [];
+  #states = 0;
+  #isChecked = false;
+
+  private constructor(own: EngineService, http: JsonHttp, model: string, options: ServedSamplingOptions) {
+    this.#own = own;
+    this.#http = http;
+    this.#model = model;
+    this.#options = options;
+  }
+
+  /** @throws UserError when the server does not answer, or does not have one model to choose. */
+  static async open(
+    own: EngineService,
+    connection: Connection,
+    options: ServedSamplingOptions,
+  ): Promise<ServedSampling> {
+    const http = new JsonHttp(connection);
+    const { data } = readAs(Models, await http.get('models'), 'models');
+    const names = data.filter(({ parent }) => parent == null).map(({ id }) => id);
+    const model = options.model ?? (names.length === 1 ? names[0]! : null);
+    if (model === null || !names.includes(model)) {
+      throw new UserError(
+        `${connection.baseUrl} serves ${names.length === 0 ? 'no model' : names.join(', ')}${model === null ? '' : `, and not ${model}`}.`,
+        'Name the model to sample from: sampling_model=NAME.',
+      );
+    }
+    return new ServedSampling(own, http, model, options);
+  }
+
+  sample(request: SampleRequest): Promise<readonly Generated[]> {
+    return this.#sampleFrom(this.#present(), request);
+  }
+
+  snapshot(): Pick<TrainingService, 'sample'> {
+    const served = this.#present();
+    return { sample: (request) => this.#sampleFrom(served, request) };
+  }
+
+  forward(datums: readonly Datum[], options?: { readonly temperature?: number }): Promise<Float32Array[]> {
+    return this.#own.forward(datums, options);
+  }
+
+  forwardBackward(datums: readonly Datum[], loss: Loss): Promise<ForwardBackward> {
+    return this.#own.forwardBackward(datums, loss);
+  }
+
+  optimStep(options: AdamOptions): Promise<StepTaken> {
+    this.#current = null;
+    return this.#own.optimStep(options);
+  }
+
+  weights(): Promise<Float32Array> {
+    return this.#own.weights();
+  }
+
+  saveState(directory: string): Promise<void> {
+    return this.#own.saveState(directory);
+  }
+
+  loadState(directory: string): Promise<void> {
+    this.#current = null;
+    return this.#own.loadState(directory);
+  }
+
+  /** Takes the weights of this run off the server, and their files away. */
+  async close(): Promise<void> {
+    for (const served of this.#served.splice(0)) await this.#retire(served);
+  }
+
+  #present(): Promise<Served> {
+    this.#current ??= this.#publish();
+    return this.#current;
+  }
+
+  /** Gives the server the weights as they are now. The engine carries out calls in order, so that later steps do not change them. */
+  async #publish(): Promise<Served> {
+    const name = `${this.#options.name}-${this.#states++}`;
+    const folder = join(this.#options.folder, name);
+    const { engine } = this.#own;
+    const parameters = await this.#own.weights();
+    writePeft(folder, engine.shape, { adapter: loraOf(engine), parameters });
+    await this.#http.post('load_lora_adapter', { lora_name: name, lora_path: folder });
+    this.#served.push({ name, folder });
+    while (this.#served.length > this.#options.kept) await this.#retire(this.#served.shift()!);
+    return { name, folder };
+  }
+
+  async #retire({ name, folder }: Served): Promise<void> {
+    await this.#http.post('unload_lora_adapter', { lora_name: name });
+    rmSync(folder, { recursive: true, force: true });
+  }
+
+  async #sampleFrom(
+    served: Promise<Served>,
+    { prompts, sampling, stream }: SampleRequest,
+  ): Promise<readonly Generated[]> {
+    if (stream !== undefined) throw cannot('draw from one stream for all sequences');
+    const { maxTokens, temperature, topK = -1, topP = 1, stop = [], repetitionPenalty = 1 } = sampling;
+    // The log-probabilities of the server are those of the model, before temperature, top-k and top-p.
+    if (temperature !== 1 || topK !== -1 || topP !== 1 || repetitionPenalty !== 1)
+      throw cannot('sample at a temperature other than 1, or from a part of the tokens');
+    const { name } = await served;
+    const ask = async ({ tokens, seed }: (typeof prompts)[number]): Promise<Generated> => {
+      const answer = await this.#http.post('completions', {
+        ...{ model: name, prompt: Array.from(tokens), max_tokens: maxTokens, temperature, seed },
+        ...{ n: 1, logprobs: 1, return_token_ids: true, stop_token_ids: stop, skip_special_tokens: false },
+      });
+      return generatedOf(readAs(Completion, answer, 'completions'), stop);
+    };
+    const generated = await inOrder(prompts, ask, mostSamplesAtOnce);
+    await this.#check(prompts, generated);
+    return generated;
+  }
+
+  /** Compares the first answers with what this process computes: another model would train without a word. */
+  async #check(prompts: SampleRequest['prompts'], generated: readonly Generated[]): Promise<void> {
+    if (this.#isChecked) return;
+    this.#isChecked = true;
+    const datums = generated.map(({ tokens }, at) => ({
+      prompt: prompts[at]!.tokens,
+      tokens,
+      weights: tokens.map(() => 1),
+    }));
+    const own = await this.#own.forward(datums);
+    const differences = generated.flatMap(({ logprobs }, at) =>
+      Array.from(logprobs, (each, token) => Math.abs(each - own[at]![token]!)),
+    );
+    const mean = differences.reduce((sum, each) => sum + each, 0) / Math.max(1, differences.length);
+    if (mean <= anotherModel) return;
+    throw new UserError(
+      `The server samples from another model than the one that is trained here: their log-probabilities differ by ${mean.toFixed(2)} nats a token.`,
+      'Serve the same weights (memrl model PATH output_dir=DIR writes them), with the same tokenizer.',
+    );
+  }
+}
+
+/** @throws UserError when something else than one LoRA is trained. */
+function loraOf(engine: EngineService['engine']): Lora {
+  const [adapter, ...more] = engine instanceof AdaptedEngine ? engine.adapters : [];
+  if (adapter?.kind === 'lora' && more.length === 0) return adapter;
+  throw new UserError(
+    'A server gets new weights as a LoRA, and the whole model is trained here.',
+    'Give lora_rank=8, for example.',
+  );
+}
+
+function generatedOf({ choices: [choice] }: z.infer<typeof Completion>, stop: readonly number[]): Generated {
+  const tokens = Int32Array.from(choice!.token_ids ?? []);
+  const logprobs = Float32Array.from(choice!.logprobs?.token_logprobs ?? [], (each) => each ?? NaN);
+  if (tokens.length === 0 || logprobs.length !== tokens.length || !logprobs.every(Number.isFinite)) {
+    throw new UserError(
+      'The server does not say which tokens it drew, with their log-probabilities.',
+      'Use one that knows return_token_ids, such as vLLM from 0.10.2 on.',
+    );
+  }
+  const ended = stop.includes(tokens.at(-1)!) ? 'stop' : 'length';
+  return { tokens, logprobs, samplingLogprobs: logprobs, ended };
+}
+
+function readAs<Schema extends z.ZodType>(schema: Schema, value: unknown, path: string): z.infer<Schema> {
+  const read = schema.safeParse(value);
+  if (read.success) return read.data;
+  throw new UserError(`The server answers ${path} with something other than OpenAI's servers do.`, 'Check sampling=.');
+}
+
+function cannot(what: string): UserError {
+  return new UserError(`A server cannot ${what}.`, 'Leave out sampling=, and this process samples.');
+}
