@@ -88,7 +88,7 @@ function studyOf(
   const verdicts = isOver ? sweepVerdicts(name, claimSections(name, groups, sections), kept) : [];
   const slopes = slopeRows(groups, kept);
   const others = groups.filter(({ name: group }) => sections.every((section) => section.group !== group));
-  const figures = [...sections.flatMap(answerFigures), ...slopeFigures(slopes), ...trainingFigures(others, kept)];
+  const figures = [...answerFigures(sections), ...slopeFigures(slopes), ...trainingFigures(others, kept)];
   if (sections.length + verdicts.length + slopes.length + figures.length === 0) return null;
   return {
     title: sections.length > 0 ? 'bits learnt per episode' : verdicts.length > 0 ? 'claims' : 'training',

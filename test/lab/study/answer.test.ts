@@ -262,6 +262,6 @@ describe('a memory sweep that is compared with other learners', () => {
       ['dashed', [8, 32]],
     ]);
     const alone = studyOf(abcd()).figures.map(({ title }) => title);
-    expect(alone).toEqual(['Bits per episode, A', 'Episodes until memorised, B', 'Bits per episode, B']);
+    expect(alone).toEqual(['Bits per episode', 'Episodes until memorised, B']);
   });
 });

@@ -6,15 +6,18 @@ import type { Scaling } from './scaling.js';
 import type { MemorySection } from './sections.js';
 import { familyText } from './tables.js';
 
-/** The main results of a group: how many episodes it takes to memorise a secret, when its rewards had told it, and how many bits an episode taught. */
-export function answerFigures(section: MemorySection): StudyFigure[] {
+/** The main results: how many bits an episode taught, and for each group how many episodes a secret took, and when its rewards had told it. */
+export function answerFigures(sections: readonly MemorySection[]): StudyFigure[] {
+  return [...bitsFigure(sections), ...sections.flatMap(groupFigures)];
+}
+
+function groupFigures(section: MemorySection): StudyFigure[] {
   const families = grouped(section.rows, familyText);
   const of = section.group;
   const isOfSizes = new Set(section.rows.map(({ N }) => N)).size > 1;
   return [
     ...(isOfSizes ? [sizeFigure(of, section, families)] : []),
     ...toldFigure(of, families),
-    ...bitsFigure(of, section, families),
   ];
 }
 
@@ -121,27 +124,30 @@ function diagonal(ends: readonly number[]): StudyCurve {
   return points('', ends, (end) => ({ x: end, y: end }), 'dashed');
 }
 
-/** Bits per episode, compared with what the reward can carry. */
-function bitsFigure(of: string, { bits: estimates }: MemorySection, families: readonly Family[]): StudyFigure[] {
-  const measured = families.map((rows) => rows.filter(({ bitsPerEpisode }) => bitsPerEpisode?.kind === 'measured'));
-  const series = measured
-    .filter((rows) => rows.length > 0)
-    .map((rows) =>
-      points(nameOf(rows), rows, (row) => {
-        const { bits } = row.bitsPerEpisode!;
-        const [low, high] = estimates.get(row)?.interval ?? [bits, bits];
-        return { x: row.ceiling.bits, y: bits, lo: low, hi: Number.isFinite(high) ? high : bits };
-      }),
-    );
-  if (series.length === 0) return [];
-  const ceilings = series.flatMap(({ x }) => x.map(Number)).filter((bits) => bits > 0);
+/** Bits per episode of all groups, compared with what the reward can carry. */
+function bitsFigure(sections: readonly MemorySection[]): StudyFigure[] {
+  const measured = sections.flatMap(({ rows, bits }) =>
+    rows
+      .filter(({ bitsPerEpisode }) => bitsPerEpisode?.kind === 'measured')
+      .map((row) => ({ ...row, interval: bits.get(row)?.interval })),
+  );
+  if (measured.length === 0) return [];
+  const series = grouped(measured, familyText).map((rows) =>
+    points(nameOf(rows), rows, ({ ceiling, bitsPerEpisode, interval }) => {
+      const { bits } = bitsPerEpisode!;
+      const [low, high] = interval ?? [bits, bits];
+      return { x: ceiling.bits, y: bits, lo: low, hi: Number.isFinite(high) ? high : bits };
+    }),
+  );
+  const ceilings = measured.map(({ ceiling }) => ceiling.bits).filter((bits) => bits > 0);
   const note =
-    'A dot for each setting: log2 N over the median episodes of all its seeds; bars: 95 %, by bootstrap over base models and seeds. Dashed: all that the reward can carry.';
+    'A dot for each setting: log2 N over the median episodes of all its seeds; bars: 95 %, by bootstrap over base models and seeds. Dashed: all that the reward can carry; one bit is what right or wrong can.';
   const axes = [
     { title: 'bits that one episode can carry (ceiling)', log: true },
     { title: 'bits learnt per episode', log: true },
   ] as const;
   // The width is that of the ceilings, as the line of the maximum is far above all points.
   const line = diagonal([Math.min(...ceilings) / 1.5, Math.max(...ceilings) * 1.5]);
-  return [figure(`Bits per episode, ${of}`, note, axes, [...series, line])];
+  const drawn = figure('Bits per episode', note, axes, [...series, line]);
+  return [{ ...drawn, lines: [{ x: null, y: 1, text: '1 bit' }] }];
 }
