@@ -15,10 +15,7 @@ function groupFigures(section: MemorySection): StudyFigure[] {
   const families = grouped(section.rows, familyText);
   const of = section.group;
   const isOfSizes = new Set(section.rows.map(({ N }) => N)).size > 1;
-  return [
-    ...(isOfSizes ? [sizeFigure(of, section, families)] : []),
-    ...toldFigure(of, families),
-  ];
+  return [...(isOfSizes ? [sizeFigure(of, section, families)] : []), ...toldFigure(of, families)];
 }
 
 /** The rows of settings that differ in N alone. */
@@ -124,6 +121,9 @@ function diagonal(ends: readonly number[]): StudyCurve {
   return points('', ends, (end) => ({ x: end, y: end }), 'dashed');
 }
 
+/** Factor between the places of two sizes with the same ceiling, so that both can be seen. */
+const ASIDE = 1.06;
+
 /** Bits per episode of all groups, compared with what the reward can carry. */
 function bitsFigure(sections: readonly MemorySection[]): StudyFigure[] {
   const measured = sections.flatMap(({ rows, bits }) =>
@@ -133,15 +133,16 @@ function bitsFigure(sections: readonly MemorySection[]): StudyFigure[] {
   );
   if (measured.length === 0) return [];
   const series = grouped(measured, familyText).map((rows) =>
-    points(nameOf(rows), rows, ({ ceiling, bitsPerEpisode, interval }) => {
+    points(nameOf(rows), rows, ({ N, ceiling, bitsPerEpisode, interval }) => {
       const { bits } = bitsPerEpisode!;
       const [low, high] = interval ?? [bits, bits];
-      return { x: ceiling.bits, y: bits, lo: low, hi: Number.isFinite(high) ? high : bits };
+      const smaller = rows.filter((other) => other.ceiling.bits === ceiling.bits && other.N < N).length;
+      return { x: ceiling.bits * ASIDE ** smaller, y: bits, lo: low, hi: Number.isFinite(high) ? high : bits };
     }),
   );
   const ceilings = measured.map(({ ceiling }) => ceiling.bits).filter((bits) => bits > 0);
   const note =
-    'A dot for each setting: log2 N over the median episodes of all its seeds; bars: 95 %, by bootstrap over base models and seeds. Dashed: all that the reward can carry; one bit is what right or wrong can.';
+    'A dot for each setting: log2 N over the median episodes of all its seeds; bars: 95 %, by bootstrap over base models and seeds. Where sizes have one ceiling, each larger N lies a little to the right. Dashed: all that the reward can carry.';
   const axes = [
     { title: 'bits that one episode can carry (ceiling)', log: true },
     { title: 'bits learnt per episode', log: true },
