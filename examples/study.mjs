@@ -8,14 +8,15 @@ const runs = readdirSync(sweep).filter((name) => existsSync(`${sweep}/${name}/me
 const accuracies = {};
 for (const run of runs) {
   const { lr } = JSON.parse(read(`${run}/run.json`)).parameters;
-  const last = JSON.parse(read(`${run}/metrics.jsonl`).trim().split('\n').at(-1));
-  (accuracies[lr] ??= []).push(last.accuracy);
+  const { accuracy } = JSON.parse(read(`${run}/metrics.jsonl`).trim().split('\n').at(-1));
+  if (accuracy !== undefined) (accuracies[lr] ??= []).push(accuracy);
 }
 
 const rates = Object.entries(accuracies).map(([lr, all]) => {
   const value = all.reduce((sum, each) => sum + each, 0) / all.length;
   return { lr: Number(lr), value, interval: [Math.min(...all), Math.max(...all)], n: all.length };
 });
+if (rates.length === 0) throw new Error(`No run in ${sweep} has written an \`accuracy\`.`);
 rates.sort((a, b) => b.value - a.value);
 const study = {
   version: 1,
@@ -44,6 +45,11 @@ const study = {
       lines: [{ y: 50, text: 'chance' }],
     },
   ],
-  verdicts: [{ claim: 'The smallest rate is best.', verdict: rates[0].lr === 0.01 ? 'holds' : 'does not hold' }],
+  verdicts: [
+    {
+      claim: 'The smallest rate is best.',
+      verdict: rates[0].lr === Math.min(...rates.map(({ lr }) => lr)) ? 'holds' : 'does not hold',
+    },
+  ],
 };
 writeFileSync(`${sweep}/study.json`, JSON.stringify(study));

@@ -1,6 +1,6 @@
 import { Box } from 'ink';
 import { leftText } from '../../../analysis/forecast/forecast.js';
-import { cleanText } from '../../../text/display-text.js';
+import { cleanText, lineText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
 import { durationRange, shortDuration } from '../../../text/duration.js';
 import { narrowNumber } from '../../../text/numbers.js';
@@ -113,7 +113,7 @@ function TextSection({ title, lines, width }: TextProps) {
   if (shown.length === 0) return null;
   return (
     <Section title={title} width={width}>
-      <Rows lines={[...shown.map((text): Line => [span(` ${cleanText(text)}`)]), []]} />
+      <Rows lines={[...shown.map((text): Line => [span(` ${lineText(text)}`)]), []]} />
     </Section>
   );
 }
