@@ -1,4 +1,5 @@
 import { groupBy } from '../base/group-by.js';
+import type { Clustered } from './study/clustered.js';
 import { seededRandom, type Random } from './parameters/seeded-random.js';
 import { quantile } from './statistics.js';
 
@@ -40,9 +41,6 @@ export function resampled95(seed: number, draw: (random: Random) => number | nul
   return [quantile(sorted, 0.025), quantile(sorted, 0.975)];
 }
 
-/** A value, and the base model (or other shared origin) that it hangs on. */
-export type Clustered<Value> = { readonly cluster: string; readonly value: Value };
-
 /**
  * One resample of the hierarchical bootstrap (Davison & Hinkley 1997, section 3.8): clusters are drawn with replacement, then
  * within each drawn cluster its values, as many as it has.
@@ -79,6 +77,6 @@ function drawnNames(names: readonly string[], random: Random): readonly string[]
 }
 
 /** As many values as there are, drawn with replacement. */
-export function drawnFrom<Value>(values: readonly Value[], random: Random): Value[] {
+function drawnFrom<Value>(values: readonly Value[], random: Random): Value[] {
   return values.map(() => values[Math.floor(random() * values.length)]!);
 }

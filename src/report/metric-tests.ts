@@ -114,9 +114,8 @@ function differences(cells: readonly TestedCell[], name: string, against: string
     const told = difference(of.results.get(name)!, over.results.get(name)!);
     return told === null ? [] : [{ ...told, name, of, over }];
   });
-  const adjusted = holm(found.flatMap(({ p }) => p ?? []));
-  let next = 0;
-  return found.map((each) => ({ ...each, holm: each.p === null ? null : adjusted[next++]! }));
+  const adjusted = holm(found.map(({ p }) => p));
+  return found.map((each, index) => ({ ...each, holm: adjusted[index]! }));
 }
 
 /** All pairs, the later cell over the earlier; or the cells that are asked for over all others. */
@@ -159,6 +158,6 @@ function estimateText(estimate: MeanEstimate | null): string {
 
 /** Explanations of the columns of metrics. */
 export const metricTestNotes = [
-  'Means of the values that stand for runs, in brackets 95 %: by bootstrap over base models (the runs of the sweep that runs started from), then over the runs on each; by Student’s t where all started from one. A mode of which all settings have the same values is shown once.',
+  'Means of the values that stand for runs, in brackets 95 %: by Student’s t over base models (the runs of the sweep that runs started from); over the runs where all started from one. A mode of which all settings have the same values is shown once.',
   'difference: mean over pairs of runs of the same seeds and base model. bases alike: of how many bases the runs differ, on average, in the direction of the mean. p: signed ranks of the pairs, exact; Holm: adjusted for all differences of the metric in the table.',
 ];

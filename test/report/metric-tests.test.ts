@@ -50,7 +50,7 @@ describe('intervals and tests of metrics', () => {
     expect(time!.map((line) => line.split(/ {2,}/))).toEqual([
       ['setting', 'runs', 'bases', 'time'],
       ['routed', '6', '2', '3 [3, 3]'],
-      ['filter', '6', '2', '5.50 [4, 7]'],
+      ['filter', '6', '2', '5.50 [-0.853, 11.9]'],
     ]);
     expect(modes!.map((line) => line.slice(0, 16).trimEnd())).toEqual([
       ...['setting  mode', 'routed   both', 'filter   both', 'routed   retain', '         before'],

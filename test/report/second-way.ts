@@ -1,7 +1,6 @@
 /**
  * The episodes until a secret is known, and their ratio to examples, computed from the files of runs by other means than the report:
- * nothing of `src/` is used. The medians must be the report's; the ends of intervals may differ by what another stream of random
- * numbers moves them.
+ * nothing of `src/` is used.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -43,19 +42,25 @@ export function ratio(runs: readonly Run[], of: string, over: string): Found {
       const partner = runs.find(({ group, secret }) => group === over && secret === run.secret)!;
       return { base: `${run.base} ${partner.base}`, value: run.took / partner.took };
     });
-  const draws = Array.from({ length: 4000 }, () => middle(redrawn(pairs))).sort((a, b) => a - b);
-  return { value: middle(pairs), low: draws[100]!, high: draws[3899]!, n: pairs.length };
+  const left = pairs.map(({ value }) => value).sort((a, b) => a - b).filter((value, at, all) => isLeft(pairs, value) || isLeft(pairs, all[at - 1] ?? 0)); // prettier-ignore
+  return { value: middle(pairs), low: left[0]!, high: left.at(-1)!, n: pairs.length };
 }
 
 type Value = { readonly base: string; readonly value: number };
 
-function redrawn(values: readonly Value[]): Value[] {
+/** The 97.5 % quantile of Student's t, by the number of clusters. */
+const limits: Readonly<Record<number, number>> = { 2: 12.7062, 3: 4.30265, 4: 3.18245, 5: 2.77645 };
+
+/** Whether just above this value may be the median: the mean share of the clusters below is no further from a half than their spread allows. */
+function isLeft(values: readonly Value[], limit: number): boolean {
   const bases = [...new Set(values.map(({ base }) => base))];
-  return bases.flatMap(() => {
-    const base = bases[below(bases.length)];
+  const shares = bases.map((base) => {
     const own = values.filter((each) => each.base === base);
-    return own.map(() => own[below(own.length)]!);
+    return own.filter(({ value }) => value <= limit).length / own.length;
   });
+  const mean = shares.reduce((sum, share) => sum + share, 0) / shares.length;
+  const variance = shares.reduce((sum, share) => sum + (share - mean) ** 2, 0) / (shares.length - 1);
+  return Math.abs(mean - 0.5) <= limits[shares.length]! * Math.sqrt(variance / shares.length);
 }
 
 /** The middle on a scale of logarithms, as for ratios. */
@@ -63,12 +68,4 @@ function middle(values: readonly Value[]): number {
   const sorted = values.map(({ value }) => value).sort((a, b) => a - b);
   const [low, high] = [sorted[Math.ceil(sorted.length / 2) - 1]!, sorted[Math.floor(sorted.length / 2)]!];
   return Math.sqrt(low * high);
-}
-
-let state = 12_345;
-
-/** Whole numbers below a limit, by the multiplier of Park and Miller. */
-function below(limit: number): number {
-  state = (state * 48_271) % 2_147_483_647;
-  return Math.floor((state / 2_147_483_647) * limit);
 }

@@ -1,7 +1,7 @@
 import { groupBy } from '../../base/group-by.js';
-import { drawClustered, type Interval, resampled95 } from '../bootstrap.js';
-import { centreOf } from '../seed-statistics.js';
+import type { Interval } from '../bootstrap.js';
 import { mean } from '../statistics.js';
+import { meanInterval } from './clustered.js';
 import { signedRankTest } from './signed-ranks.js';
 
 /** The seeds and the base model of a run, by which runs are paired. */
@@ -29,10 +29,7 @@ export function resultsOf(measured: Measured, key: string): Result[] {
   });
 }
 
-/**
- * A mean over runs. `interval`: 95 %, by Student’s t where they share one base model, as the bootstrap of a few is too narrow (of five it
- * covers 84 %); else by the bootstrap over base models and the runs on each. Null: of one run.
- */
+/** A mean over runs. `interval`: 95 %, by Student’s t over base models; where they share one, over the runs. Null: of one run. */
 export type MeanEstimate = {
   readonly mean: number;
   readonly interval: Interval | null;
@@ -55,22 +52,10 @@ export function meanEstimate(results: readonly Result[]): MeanEstimate | null {
   const bases = new Set(results.map(({ base }) => base)).size;
   return {
     mean: middle,
-    interval: results.length < 2 ? null : intervalOf(results, bases),
+    interval: meanInterval(results.map(({ base, value }) => ({ cluster: base, value }))),
     runs: results.length,
     bases,
   };
-}
-
-function intervalOf(results: readonly Result[], bases: number): Interval | null {
-  if (bases === 1) {
-    const { low, high } = centreOf(
-      results.map(({ value }) => value),
-      'band',
-    );
-    return [low, high];
-  }
-  const cell = results.map(({ base, value }) => ({ cluster: base, value }));
-  return resampled95(cell.length, (random) => mean(drawClustered([cell], random)[0]!));
 }
 
 /** `one` less `other`; null: they share no seeds. */

@@ -80,7 +80,7 @@ export function slopeTables(rows: readonly SlopeRow[]): StudyTable[] {
       ],
       [
         'slope: nats of log-odds per unit of the learning rate, by the optimizer’s steps along the gradient of the answer, before the first update',
-        'along the slope: updates that such steps would take; share: of these in the updates that it took. Medians of all runs, with 95 % by the bootstrap over warm-ups and the runs on each',
+        'along the slope: updates that such steps would take; share: of these in the updates that it took. Medians of all runs, with 95 % by Student’s t over warm-ups',
       ],
     ),
   ];

@@ -141,7 +141,7 @@ describe('the study of a sweep', () => {
         "memorised: from that evaluation on, every one knew at least 95 % of the secret's log2 N bits.",
         "stuck: ended confident (P > 0.9) of a wrong answer.",
         "episodes, examples: the median over the seeds that memorised; all seeds: those that did not count as infinite.",
-        "bits/…: log2 N over the median of all seeds; in brackets 95 %, by bootstrap over base models and the seeds on each.",
+        "bits/…: log2 N over the median of all seeds; in brackets 95 %, by Student’s t over base models.",
         "ceiling: the most bits one episode can carry: log2 of the number of rewards that can be told apart.",
         "* N=1024 B=4: 5 neighbouring integers earn the top reward, so 7.68 of 10 bits are all that the reward asks for.",
         "Some numbers are coarse: there were up to 400 episodes between evaluations.",
@@ -209,7 +209,7 @@ describe('a memory sweep that is compared with other learners', () => {
     `);
     expect(lines.join(' ')).toContain('told: episodes after which their rewards left only one secret');
     expect(lines.join(' ')).toContain('(sgd 1, groups of 4)');
-    expect(lines.join(' ')).toContain('95 %, by bootstrap over the seeds within each N');
+    expect(lines.join(' ')).toContain('95 %, by bootstrap over base models and the seeds on each');
   });
 
   it('keeps within the page with all of it', async () => {

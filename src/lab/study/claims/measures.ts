@@ -11,11 +11,12 @@ import {
 } from '../../../analysis/study/metric-intervals.js';
 import type { MemorySection } from '../memory/sections.js';
 import type { MemoryRow } from '../memory/summary.js';
+import { scalings } from '../memory/scaling.js';
 import { settingText } from '../../../analysis/cells.js';
 
 /** What a group of a sweep has come to: secrets memorised, or metrics by setting. */
 export type ClaimSection =
-  | ({ readonly kind: 'memory' } & Pick<MemorySection, 'group' | 'rows' | 'scalings'>)
+  | ({ readonly kind: 'memory' } & Pick<MemorySection, 'group' | 'rows'>)
   | { readonly kind: 'metrics'; readonly group: string; readonly rows: readonly MeasuredRow[] };
 
 /** A setting, and the values of metrics of each of its runs. */
@@ -99,10 +100,10 @@ function exponentOf(asked: Extract<Measure, { kind: 'exponent' }>, sections: rea
   const isAsked = ({ condition, bins }: Pick<MemoryRow, 'condition' | 'bins'>) =>
     condition === asked.condition && bins === (asked.bins ?? null);
   for (const section of sections) {
-    const law = section.kind === 'memory' ? section.scalings.find(isAsked) : undefined;
-    if (section.kind !== 'memory' || law === undefined) continue;
-    const runs = section.rows.filter(isAsked).flatMap(({ judged }) => judged);
-    return { value: law.law.slope, interval: law.slope95, n: runs.length };
+    const own = section.kind === 'memory' ? section.rows.filter(isAsked) : [];
+    const [found] = scalings(own);
+    if (found !== undefined)
+      return { value: found.law.slope, interval: found.slope95, n: own.flatMap(({ judged }) => judged).length };
   }
   return null;
 }

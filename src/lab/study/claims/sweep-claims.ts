@@ -54,7 +54,7 @@ export function claimSections(
     ...new Set(metrics.flatMap((each) => (each.group === group ? each.metric : []))),
   ];
   return [
-    ...memory.map(({ group, rows, scalings }) => ({ kind: 'memory' as const, group, rows, scalings })),
+    ...memory.map(({ group, rows }) => ({ kind: 'memory' as const, group, rows })),
     ...groups.flatMap(({ name, runs }) => {
       const keys = metricsOf(name);
       return keys.length === 0 ? [] : [{ kind: 'metrics' as const, group: name, rows: measuredRows(runs, keys) }];

@@ -142,7 +142,7 @@ function bitsFigure(sections: readonly MemorySection[]): StudyFigure[] {
   );
   const ceilings = measured.map(({ ceiling }) => ceiling.bits).filter((bits) => bits > 0);
   const note =
-    'A dot for each setting: log2 N over the median episodes of all its seeds; bars: 95 %, by bootstrap over base models and seeds. Where sizes have one ceiling, each larger N lies a little to the right. Dashed: all that the reward can carry.';
+    'A dot for each setting: log2 N over the median episodes of all its seeds; bars: 95 %, by Student’s t over base models. Where sizes have one ceiling, each larger N lies a little to the right. Dashed: all that the reward can carry.';
   const axes = [
     { title: 'bits that one episode can carry (ceiling)', log: true },
     { title: 'bits learnt per episode', log: true },

@@ -1,15 +1,16 @@
 import { groupBy } from '../../../base/group-by.js';
-import { type Clustered, drawClustered, type Interval, resampled95 } from '../../../analysis/bootstrap.js';
+import type { Interval } from '../../../analysis/bootstrap.js';
 import { fisherTwoSided } from '../../../analysis/failures/fisher-exact.js';
 import type { JudgedSeed, MemoryRow } from './summary.js';
 import { median } from '../../../analysis/statistics.js';
+import { type Clustered, type Intraclass, intraclass, medianInterval } from '../../../analysis/study/clustered.js';
 import { LEAST_PAIRS } from '../../../analysis/study/metric-intervals.js';
 import { holm } from '../../../analysis/study/holm.js';
 import { signTest, wilson95 } from '../../../analysis/study/proportion.js';
 import { signedRankTest } from '../../../analysis/study/signed-ranks.js';
 import { logRankTest, SurvivalCurve, type Wait } from './survival.js';
 
-/** A median with its 95 % interval, by the bootstrap over base models and the seeds on each. `runs`: how many it speaks of. */
+/** A median with its 95 % interval, by Student's t over base models. `runs`: how many it speaks of. */
 export type Estimate = { readonly median: number; readonly interval: Interval; readonly runs: number };
 
 /** The 95 % intervals of a row of a memory table. */
@@ -23,6 +24,8 @@ export type RowIntervals = {
   readonly by: readonly ({ readonly share: number; readonly interval: Interval } | null)[];
   /** Until memorised, with runs that did not as infinite. */
   readonly episodes: Estimate | null;
+  /** How much of the variance of log episodes lies between base models, of runs that memorised; null: too few to say. */
+  readonly between: Intraclass | null;
   /** Null: not every run that memorised counted its updates. */
   readonly updates: Estimate | null;
   /** The secret's bits over `episodes`; null: it was known from the start, or no run has a verdict. */
@@ -48,10 +51,10 @@ export type Comparison = {
   readonly pairs: number;
   /** Episodes of `other` over those of `one`, over pairs of which at least one memorised. Null: not paired. */
   readonly ratio: Estimate | null;
-  /** Signed-rank test of these ratios, or log-rank test without pairs. */
-  readonly p: number;
+  /** Signed-rank test of these ratios, or log-rank test without pairs; null: there are pairs, but too few for a test. */
+  readonly p: number | null;
   /** `p` after Holm (1979), over all comparisons of the group. */
-  readonly holm: number;
+  readonly holm: number | null;
   /** Pairs of which only one memorised, and the sign test of these; without pairs: those that memorised, and Fisher's test. */
   readonly memorised: Counted;
   /**
@@ -61,9 +64,15 @@ export type Comparison = {
   readonly lost: Counted | null;
 };
 
-type Counted = { readonly one: number; readonly other: number; readonly p: number };
+/** `holm`: `p` after Holm, over all comparisons of the group. Null: too few pairs for a test. */
+type Counted = {
+  readonly one: number;
+  readonly other: number;
+  readonly p: number | null;
+  readonly holm: number | null;
+};
 
-/** A ratio whose interval is wider than this factor is said not to be determined. */
+/** A ratio whose interval is wider than this factor is said to be wide. */
 export const WIDEST_FACTOR = 4;
 const RATE = 'learning_rate';
 
@@ -90,6 +99,7 @@ export function rowIntervals(rows: readonly MemoryRow[], times: readonly number[
       memorised: judged.length === 0 ? null : wilson95(row.counts.memorised, judged.length),
       by: times.map((time) => (judged.length === 0 ? null : curve.happenedBy(time))),
       episodes,
+      between: intraclass(judged.filter((run) => isMemorised(run) && run.took > 0).map(logEpisodes)),
       updates: isCounted(row) ? estimate(judged, updatesOf) : null,
       bits: bitsOver(row, episodes),
       late: estimate(told, (run) => run.took - run.told!),
@@ -142,11 +152,15 @@ function estimate(runs: readonly JudgedSeed[], valueOf: (run: JudgedSeed) => num
   return medianEstimate(runs.map((run) => ({ cluster: run.base, value: valueOf(run) })));
 }
 
-/** The median of a cell and its interval, by the bootstrap over clusters and the values of each; null: there are no values. */
+/** The median of a cell and its interval; null: there are no values. */
 export function medianEstimate(cell: readonly Clustered<number>[]): Estimate | null {
   const middle = median(cell.map(({ value }) => value));
-  const interval = resampled95(cell.length, (random) => median(drawClustered([cell], random)[0]!));
+  const interval = medianInterval(cell);
   return middle === null || interval === null ? null : { median: middle, interval, runs: cell.length };
+}
+
+function logEpisodes({ base, took }: JudgedSeed): Clustered<number> {
+  return { cluster: base, value: Math.log(took) };
 }
 
 function waitOf(run: JudgedSeed): Wait {
@@ -192,12 +206,19 @@ export function comparisons(rows: readonly MemoryRow[]): Comparison[] {
       .map((other) => compared(one, other)),
   );
   const adjusted = holm(found.map(({ p }) => p));
-  return found.map((each, index) => ({ ...each, holm: adjusted[index]! }));
+  const memorised = adjustedCounts(found.map(({ memorised: own }) => own));
+  const lost = adjustedCounts(found.map(({ lost: own }) => own));
+  return found.map((each, at) => ({ ...each, holm: adjusted[at]!, memorised: memorised[at]!, lost: lost[at]! }));
+}
+
+function adjustedCounts(counts: readonly (Counted | null)[]): (Counted | null)[] {
+  const adjusted = holm(counts.map((each) => each?.p ?? null));
+  return counts.map((each, index) => each && { ...each, holm: adjusted[index]! });
 }
 
 function compared(one: MemoryRow, other: MemoryRow): Omit<Comparison, 'holm'> {
   const pairs = pairsOf(one, other);
-  return pairs.length < LEAST_PAIRS ? independent(one, other) : paired({ one, other }, pairs);
+  return pairs.length === 0 ? independent(one, other) : paired({ one, other }, pairs);
 }
 
 type Pair = { readonly run: JudgedSeed; readonly partner: JudgedSeed };
@@ -255,7 +276,7 @@ function ratioOf(logs: readonly Clustered<number>[]): Estimate | null {
 function paired(rows: Pick<Comparison, 'one' | 'other'>, pairs: readonly Pair[]): Omit<Comparison, 'holm'> {
   const logs = logRatios(pairs, ({ took }) => took);
   const ratio = ratioOf(logs);
-  const p = signedRankTest(logs.map(({ value }) => value));
+  const p = pairs.length < LEAST_PAIRS ? null : signedRankTest(logs.map(({ value }) => value));
   const knew = pairs.filter(({ run, partner }) => isKnown(run) && isKnown(partner));
   const lost = knew.some(({ run, partner }) => isLost(run) || isLost(partner)) ? onlyOne(knew, isLost) : null;
   return { ...rows, pairs: pairs.length, ratio, p, memorised: onlyOne(pairs, isMemorised), lost };
@@ -265,7 +286,7 @@ function paired(rows: Pick<Comparison, 'one' | 'other'>, pairs: readonly Pair[])
 function onlyOne(pairs: readonly Pair[], has: (run: JudgedSeed) => boolean): Counted {
   const one = pairs.filter(({ run, partner }) => has(run) && !has(partner)).length;
   const other = pairs.filter(({ run, partner }) => !has(run) && has(partner)).length;
-  return { one, other, p: signTest(one, other) };
+  return { one, other, p: pairs.length < LEAST_PAIRS ? null : signTest(one, other), holm: null };
 }
 
 function exponentials([low, high]: Interval): Interval {
@@ -283,5 +304,6 @@ function independent(one: MemoryRow, other: MemoryRow): Omit<Comparison, 'holm'>
 /** Runs of two samples that have something, and Fisher's test of them. */
 function counted(samples: readonly (readonly JudgedSeed[])[], has: (run: JudgedSeed) => boolean): Counted {
   const [one, other] = samples.map((runs) => ({ runs: runs.length, failed: runs.filter(has).length }));
-  return { one: one!.failed, other: other!.failed, p: fisherTwoSided({ inside: one!, outside: other! }) };
+  const p = fisherTwoSided({ inside: one!, outside: other! });
+  return { one: one!.failed, other: other!.failed, p, holm: null };
 }

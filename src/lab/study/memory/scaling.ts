@@ -1,5 +1,5 @@
 import { grouped } from '../../../base/group-by.js';
-import { drawnFrom, type Interval, resampled95 } from '../../../analysis/bootstrap.js';
+import { drawClustered, type Interval, resampled95 } from '../../../analysis/bootstrap.js';
 import type { MemoryRow } from './summary.js';
 import { median } from '../../../analysis/statistics.js';
 
@@ -10,7 +10,7 @@ export type Scaling = {
   bins: number | null;
   extra: Record<string, unknown>;
   law: PowerLaw;
-  /** 95 % interval of the slope, by bootstrap over the seeds within each size; null: a size has fewer than three of them. */
+  /** 95 % interval of the slope, by bootstrap over base models and the seeds on each; null: a size has fewer than three of them. */
   slope95: Interval | null;
   /**
    * Slopes of other learners over the same sizes, through their medians; null: a size has no reference, or most seeds do not get
@@ -54,18 +54,17 @@ function slopeOf(rows: readonly MemoryRow[], episodesOf: (row: MemoryRow) => num
 const LEAST_SEEDS = 3;
 
 /**
- * Percentile bootstrap (Efron 1979), stratified: in each sample every size keeps its number of seeds, drawn with replacement from
- * its own, and the slope is fitted through the medians as above. Seeds that did not memorise are drawn as infinite; a size whose
+ * Percentile bootstrap over base models, which the sizes share, then over the seeds on each within each size; the slope is fitted
+ * through the medians as above. Seeds that did not memorise are drawn as infinite; a size whose
  * median becomes infinite is left out of that sample, and a sample with fewer than two sizes says nothing.
  */
 function slopeInterval(rows: readonly MemoryRow[]): Interval | null {
   const sizes = rows.filter(({ judged }) => judged.length > 0);
   if (sizes.some(({ judged }) => judged.length < LEAST_SEEDS)) return null;
+  const cells = sizes.map(({ judged }) => judged.map(({ base, took }) => ({ cluster: base, value: took })));
   return resampled95(sizes.length, (random) => {
-    const points = sizes.map(({ N, judged }) => ({
-      x: N,
-      y: median(drawnFrom(judged, random).map(({ took }) => took))!,
-    }));
+    const drawn = drawClustered(cells, random);
+    const points = sizes.map(({ N }, index) => ({ x: N, y: median(drawn[index]!)! }));
     return fitPowerLaw(points)?.slope ?? null;
   });
 }

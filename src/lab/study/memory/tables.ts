@@ -218,7 +218,7 @@ function memoryNotes(rows: readonly MemoryRow[]): string[] {
     `memorised: from that evaluation on, every one knew at least ${MEMORISED_SHARE * 100} % of the secret's log2 N bits.`,
     ...fates.flatMap(([count, note]) => when(some(count), note)),
     'episodes, examples: the median over the seeds that memorised; all seeds: those that did not count as infinite.',
-    'bits/…: log2 N over the median of all seeds; in brackets 95 %, by bootstrap over base models and the seeds on each.',
+    'bits/…: log2 N over the median of all seeds; in brackets 95 %, by Student’s t over base models.',
     'ceiling: the most bits one episode can carry: log2 of the number of rewards that can be told apart.',
     ...when(
       rows.some(({ ceiling }) => ceiling.kind === 'reference'),
@@ -246,7 +246,7 @@ function comparedNotes(
     ),
     ...when(
       sections.some(({ scalings }) => scalings.some(({ slope95 }) => slope95 !== null)),
-      'N^… [ ]: 95 %, by bootstrap over the seeds within each N.',
+      'N^… [ ]: 95 %, by bootstrap over base models and the seeds on each.',
     ),
   ];
 }

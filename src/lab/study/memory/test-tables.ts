@@ -49,6 +49,10 @@ function intervalColumns(rows: readonly MemoryRow[]): TableColumn[] {
     right('memorised', memorisedText),
     ...times.map((time, index) => right(`by ${countText(time)}`, ({ by }) => shareText(by[index]!), 5)),
     right(unit, ({ episodes }) => estimateText(episodes)),
+    ...unlessAll(
+      right('ICC', ({ between }) => (between === null ? NOTHING : intraclassText(between)), 3),
+      NOTHING,
+    ),
     right('updates', ({ updates }) => estimateText(updates), 1),
     right(`bits/${unit.slice(0, -1)}`, ({ bits }) => sharesText(bits), 4),
     ...unlessAll(
@@ -96,21 +100,32 @@ function comparisonColumns(found: readonly Comparison[]): TableColumn[] {
     left('of', ({ other }) => familyText(other)),
     left('over', ({ one }) => familyText(one)),
     right('N', ({ one }) => String(one.N)),
-    right('pairs', ({ pairs }) => (pairs === 0 ? NOTHING : String(pairs))),
+    right('pairs', ({ pairs, p }) =>
+      pairs === 0 ? NOTHING : `${pairs}${p === null ? ': too few for a paired test' : ''}`,
+    ),
     right('ratio', ({ ratio }) => ratioText(ratio)),
-    right('p', ({ p }) => chanceText(p), 2),
-    right('p (Holm)', ({ holm }) => chanceText(holm)),
+    right('p', ({ p }) => testText(p), 2),
+    right('p (Holm)', ({ holm }) => testText(holm)),
     right('memorised', ({ memorised, pairs }) => countedText(memorised, pairs)),
-    right('p', ({ memorised }) => chanceText(memorised.p), 1),
+    right('p', ({ memorised }) => testText(memorised.p), 1),
+    right('p (Holm)', ({ memorised }) => testText(memorised.holm)),
     ...unlessAll(
       right('lost later', ({ lost, pairs }) => (lost === null ? NOTHING : countedText(lost, pairs))),
       NOTHING,
     ),
     ...unlessAll(
-      right('p', ({ lost }) => (lost === null ? NOTHING : chanceText(lost.p)), 1),
+      right('p', ({ lost }) => testText(lost?.p ?? null), 1),
+      NOTHING,
+    ),
+    ...unlessAll(
+      right('p (Holm)', ({ lost }) => testText(lost?.holm ?? null)),
       NOTHING,
     ),
   ];
+}
+
+function testText(p: number | null): string {
+  return p === null ? NOTHING : chanceText(p);
 }
 
 function countedText({ one, other }: Comparison['memorised'], pairs: number): string {
@@ -122,12 +137,13 @@ const besideNote =
 
 /** Explanations of the columns of intervals and tests. */
 export const testNotes = [
-  'In brackets: 95 %. Medians: runs that did not memorise count as infinite; by bootstrap over base models, then over the runs on each. memorised: Wilson. by …: the share that has memorised by then (Kaplan-Meier, log-log limits).',
+  'In brackets: 95 %. Medians: runs that did not memorise count as infinite; by Student’s t over base models, of which the share of runs below is tested; with fewer than five they hold less than 95 %. memorised: Wilson. by …: the share that has memorised by then (Kaplan-Meier, log-log limits).',
   'updates: steps of the optimizer; a batch without a signal makes none. took − told, took/told: over the runs whose rewards determined the secret.',
   'lost later: of the runs that knew the secret at a hundred evaluations in a row, or memorised it, those that lost it afterwards at least once, whether or not they learnt it again.',
-  `not determined: the interval of a ratio is wider than a factor of ${WIDEST_FACTOR}.`,
+  'ICC: how much of the variance of the logarithm of these counts lies between base models, of runs that memorised: at 0 a base model makes no difference, at 1 all runs on one take the same.',
+  `wide: the interval of a ratio is wider than a factor of ${WIDEST_FACTOR}, and its median says little.`,
   'best: memorised most often, of these the lowest median, among rows that differ in their learning rate alone. Only the best rows are compared; on the secrets on which they were chosen they look better than they are.',
-  'ratio: median over runs of the same seed and secret. p: signed ranks of these ratios, or log-rank where runs share no secrets; Holm: adjusted for all comparisons of the table. memorised: pairs of which only one did, and the sign test; without pairs all that did, and Fisher. lost later: the same of runs that knew the secret for long.',
+  'ratio: median over runs of the same seed and secret. p: signed ranks of these ratios, or log-rank where runs share no secrets; Holm: adjusted for all comparisons of the table. With fewer than six pairs no paired test falls below .05, and there is none. memorised: pairs of which only one did, and the sign test; without pairs all that did, and Fisher. lost later: the same of runs that knew the secret for long.',
 ];
 
 function memorisedText({ row, memorised }: RowIntervals): string {
@@ -141,6 +157,10 @@ function lostText({ lost }: RowIntervals): string {
 
 function shareText(by: RowIntervals['by'][number]): string {
   return by === null ? NOTHING : `${percent(by.share)} % ${percents(by.interval)}`;
+}
+
+function intraclassText({ share, interval }: NonNullable<RowIntervals['between']>): string {
+  return `${share.toFixed(2)} [${interval.map((end) => end.toFixed(2)).join(', ')}]`;
 }
 
 function percents([low, high]: Interval): string {
@@ -167,13 +187,13 @@ function rounded(value: number): number {
   return value < 10 ? Math.round(value * 10) / 10 : Math.round(value);
 }
 
-/** A ratio and its interval; too wide a one is only said to be so. */
+/** A ratio and its interval; too wide a one is said to be so. */
 function ratioText(estimate: Estimate | null): string {
   if (estimate === null) return NOTHING;
   const { median, interval, runs } = estimate;
   const [low, high] = interval;
-  const ends = `[${[low, high].map(timesText).join(', ')}] n=${runs}`;
-  return high <= WIDEST_FACTOR * low ? `×${timesText(median)} ${ends}` : `not determined ${ends}`;
+  const width = high <= WIDEST_FACTOR * low ? '' : ' wide';
+  return `×${timesText(median)} [${timesText(low)}, ${timesText(high)}]${width} n=${runs}`;
 }
 
 function timesText(value: number): string {

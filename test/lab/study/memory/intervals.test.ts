@@ -112,10 +112,42 @@ describe('two rows of one size', () => {
     });
   });
 
-  it('are independent samples where they share too few', () => {
-    const [comparison] = comparisons([slow, row('dense', [90, 95].map(memorised))]);
-    expect(comparison).toMatchObject({ pairs: 0, ratio: null, memorised: { one: 8, other: 2, p: 1 } });
+  it('are independent samples where they share none', () => {
+    const elsewhere = { ...fast, judged: fast.judged.map((run) => ({ ...run, pair: `other ${run.pair}` })) };
+    const [comparison] = comparisons([slow, elsewhere]);
+    expect(comparison).toMatchObject({ pairs: 0, ratio: null, memorised: { one: 8, other: 8, p: 1 } });
     expect(comparison!.p).toBeLessThan(0.05);
+  });
+
+  it('are not tested where they share fewer than six, and the table says so', () => {
+    const few = row('dense', [90, 95, 100, 105, 110].map(memorised));
+    const [comparison] = comparisons([slow, few]);
+    expect(comparison).toMatchObject({ pairs: 5, ratio: { median: near(0.091, 3) }, p: null, holm: null });
+    expect(comparison!.memorised).toEqual({ one: 0, other: 0, p: null, holm: null });
+    const table = testTables([sectionOf([slow, few])])[1]!;
+    expect(textsIn(table, 'pairs')).toEqual(['5: too few for a paired test']);
+    expect(textsIn(table, 'p')).toEqual(['–']);
+  });
+
+  it('have the sign tests of what was memorised adjusted for all of them, by themselves', () => {
+    const never = row(
+      'binary',
+      slow.judged.map(() => stuck),
+      { temperature: 2 },
+    );
+    const found = comparisons([slow, fast, never]);
+    // 8 : 0 twice of three: 2 / 2^8 each.
+    expect(found.map(({ memorised: { p, holm } }) => [p, holm])).toEqual([
+      ...[
+        [1, 1],
+        [near(1 / 128, 5), near(3 / 128, 5)],
+        [near(1 / 128, 5), near(3 / 128, 5)],
+      ],
+    ]);
+    const { columns, rows } = testTables([sectionOf([slow, fast, never])])[1]!;
+    const at = columns.map(({ title }, index) => (title === 'p (Holm)' ? index : [])).flat();
+    expect(at).toHaveLength(2);
+    expect(rows.map(({ cells }) => cells[at[1]!])).toEqual(['1.0', '0.023', '0.023']);
   });
 
   it('are compared by how many lost the secret again, among runs that knew it in both', () => {
@@ -123,10 +155,10 @@ describe('two rows of one size', () => {
     const free = row('dense', [...times, stuck], {}, [1, 2, 1, 1, 1, 1, 0, 0]);
     const bound = row('dense', [...times, memorised(170)], { max_step_kl: 0.03 }, [0, 0, 0, 0, 0, 0, 0, 1]);
     const lostOf = (rows: MemoryRow[]) => comparisons(rows)[0]!.lost;
-    expect(lostOf([free, bound])).toEqual({ one: 6, other: 0, p: near(2 / 2 ** 6, 5) });
+    expect(lostOf([free, bound])).toEqual({ one: 6, other: 0, p: near(2 / 2 ** 6, 5), holm: near(2 / 2 ** 6, 5) });
     expect(lostOf([slow, fast])).toBeNull();
     const few = row('dense', [memorised(100), memorised(110)], { max_step_kl: 0.1 }, [1, 0]);
-    expect(lostOf([free, few])).toEqual({ one: 6, other: 1, p: near(0.417, 3) });
+    expect(lostOf([free, few])).toEqual({ one: 1, other: 0, p: null, holm: null });
     const titles = (rows: MemoryRow[]) => titlesOf(testTables([sectionOf(rows)])[1]!);
     expect(titles([free, bound])).toContain('lost later');
     expect(titles([slow, fast])).not.toContain('lost later');
@@ -204,10 +236,20 @@ describe('the tables of intervals', () => {
   const wide = row('binary', [20, 30, 40, 50, 6000, 7000, 8000, 9000].map(memorised), { temperature: 2 });
   const [intervals, tests] = testTables([sectionOf([slow, wide])]);
 
-  it('give a ratio of a narrow interval as a number, and only the interval of a wide one', () => {
+  it('give a ratio as a number with its interval, and say of a wide one that it is', () => {
     const [narrow, wide] = textsIn(intervals!, 'took/told');
     expect(narrow).toMatch(/^×125 \[\d+, \d+\] n=8$/);
-    expect(wide).toMatch(/^not determined \[\d.*\] n=8$/);
+    expect(wide).toBe('×303 [2, 900] wide n=8');
+  });
+
+  it('say how much of the spread lies between base models, of what memorised', () => {
+    const apart = row('dense', [100, 1000, 110, 1100, 120, 1200, 105, 1050].map(memorised));
+    const alike = row('binary', [100, 100, 110, 110, 120, 120, 105, 105].map(memorised));
+    const [table] = testTables([sectionOf([alike, apart])]);
+    const [none, all] = textsIn(table!, 'ICC');
+    expect(none).toMatch(/^0\.00 \[0\.00, 0\.\d\d\]$/);
+    expect(all).toMatch(/^1\.00 \[0\.98, 1\.00\]$/);
+    expect(titlesOf(testTables([sectionOf([row('binary', [stuck, stuck])])])[0]!)).not.toContain('ICC');
   });
 
   it('say of how many pairs a comparison speaks', () => {
