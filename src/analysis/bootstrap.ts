@@ -1,5 +1,4 @@
 import { groupBy } from '../base/group-by.js';
-import type { Clustered } from './study/clustered.js';
 import { seededRandom, type Random } from './parameters/seeded-random.js';
 import { quantile } from './statistics.js';
 
@@ -40,6 +39,9 @@ export function resampled95(seed: number, draw: (random: Random) => number | nul
   const sorted = Array.from(Float64Array.from(drawn).sort());
   return [quantile(sorted, 0.025), quantile(sorted, 0.975)];
 }
+
+/** A value, and the base model (or other shared origin) that it hangs on: values of one cluster may be more alike than those of two. */
+export type Clustered<Value> = { readonly cluster: string; readonly value: Value };
 
 /**
  * One resample of the hierarchical bootstrap (Davison & Hinkley 1997, section 3.8): clusters are drawn with replacement, then

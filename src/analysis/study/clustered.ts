@@ -1,11 +1,8 @@
 import { groupBy } from '../../base/group-by.js';
 import { betaQuantile } from '../../base/special-functions.js';
-import type { Interval } from '../bootstrap.js';
+import type { Clustered, Interval } from '../bootstrap.js';
 import { student95 } from '../seed-statistics.js';
 import { mean, median } from '../statistics.js';
-
-/** A value, and the base model (or other shared origin) that it hangs on: values of one cluster may be more alike than those of two. */
-export type Clustered<Value> = { readonly cluster: string; readonly value: Value };
 
 type Cell = readonly Clustered<number>[];
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Clustered, intraclass, meanInterval, medianInterval } from '../../../src/analysis/study/clustered.js';
+import type { Clustered } from '../../../src/analysis/bootstrap.js';
+import { intraclass, meanInterval, medianInterval } from '../../../src/analysis/study/clustered.js';
 import { type Random, seededRandom } from '../../../src/analysis/parameters/seeded-random.js';
 
 const near = (value: number) => expect.closeTo(value, 4) as number;
