@@ -102,7 +102,6 @@ export const rlKeys = {
     null,
     "http://HOST:8000 of an OpenAI-compatible server (vLLM with --enable-lora) that samples the answers and gets each step's weights as a LoRA, through log_path, which it must see; a key is read from OPENAI_API_KEY. None: this process samples",
   ),
-  sampling_model: key(orNone(text), null, 'with sampling: name of the model on the server. None: its only one'),
   reward: rewardKey,
   loss_fn: {
     ...key(
@@ -171,7 +170,7 @@ export type RlConfig = Config<typeof rlKeys>;
 
 /** Keys that may differ from attempt to attempt. */
 export const rlBudget: ReadonlySet<string> = new Set([
-  ...'n_batches base_url sampling sampling_model eval_every eval_groups save_every log_every probe num_groups_to_log rollout_json_export'.split(
+  ...'n_batches base_url sampling eval_every eval_groups save_every log_every probe num_groups_to_log rollout_json_export'.split(
     ' ',
   ),
   ...Object.keys(runKeys),

@@ -11,7 +11,7 @@ import { readPeft } from '../../../src/lab/hugging-face/peft.js';
 import { readModel } from '../../../src/lab/run/model-files.js';
 import { EngineService } from '../../../src/lab/service/engine-service.js';
 import { removeFolder } from '../../remove-folder.js';
-import { rlIn, rowsIn } from '../algorithms/run-in-test.js';
+import { rlIn, rowsIn, testWorld } from '../algorithms/run-in-test.js';
 import { tempDirectory } from '../temp-directory.js';
 
 const home = mkdtempSync(join(tmpdir(), 'memrl-served-'));
@@ -65,7 +65,10 @@ async function serving(
     return new EngineService(whole);
   };
   const answers: Record<string, (asked: Asked) => Promise<unknown>> = {
-    '/v1/models': async () => ({ object: 'list', data: [{ id: 'tiny', object: 'model', parent: null }] }),
+    '/v1/models': async () => ({
+      object: 'list',
+      data: [{ id: 'tiny', parent: null }, ...[...services.keys()].map((id) => ({ id, parent: 'tiny' }))],
+    }),
     '/v1/load_lora_adapter': async ({ lora_name: name, lora_path: path }) => {
       services.set(name, await adapted(path));
       loaded.push(name);
@@ -148,10 +151,24 @@ describe('answers from a server', () => {
     await expect(trained(`sampling=${url}`)).rejects.toThrow(words);
   });
 
+  it('leave nothing of a killed attempt on the server once the run goes on', async () => {
+    const { url, served } = await serving(base);
+    const path = tempDirectory();
+    const argv = [...usual, `load_checkpoint_path=${base}`, 'lora_rank=2', `sampling=${url}`, 'save_every=1'];
+    let steps = 0;
+    const dying = async () => {
+      if (steps++ === 2) throw new Error('killed');
+      return null;
+    };
+    await expect(rlIn(path, argv, { ...testWorld(), stopAsked: dying })).rejects.toThrow('killed');
+    expect(served().length).toBeGreaterThan(0);
+    await rlIn(path, argv);
+    expect([served(), readdirSync(path).includes('served') ? readdirSync(join(path, 'served')) : []]).toEqual([[], []]);
+  });
+
   it.each([
     ['lora_rank=0', 'A server gets new weights as a LoRA'],
     ['temperature=0.7', 'says its log-probabilities at temperature 1'],
-    ['sampling_model=large', 'serves tiny, and not large'],
   ])('are refused for %s', async (setting, words) => {
     const { url } = await serving(base);
     await expect(trained(`sampling=${url}`, setting)).rejects.toThrow(words);

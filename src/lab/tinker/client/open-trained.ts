@@ -1,4 +1,5 @@
 /** The model that a loop trains: on an engine in this process, or on a service of Tinker's protocol. */
+import { createHash } from 'node:crypto';
 import { basename, join, resolve } from 'node:path';
 import { UserError } from '../../../base/user-error.js';
 import { presets } from '../../engine/model-shape.js';
@@ -20,7 +21,6 @@ type TrainedConfig = {
   readonly load_checkpoint_path: string | null;
   readonly base_url: string | null;
   readonly sampling?: string | null;
-  readonly sampling_model?: string | null;
   readonly max_steps_off_policy?: number | null;
   readonly engine: EngineChoice | 'tinker';
   readonly threads: number | null;
@@ -72,14 +72,16 @@ async function inProcess(config: TrainedConfig & { readonly engine: EngineChoice
 function sampledOn(
   url: string,
   own: EngineService,
-  { sampling_model: model = null, max_steps_off_policy: age = null }: TrainedConfig,
+  { max_steps_off_policy: age = null }: TrainedConfig,
   { context, directory }: Run,
 ): Promise<ServedSampling> {
   context.log(`answers come from ${url}`);
   const connection = connectionTo(url.replace(/\/v1\/*$/, ''), context.environment['OPENAI_API_KEY'] ?? '');
-  const name = `${basename(directory.path)}-${context.processes.own}`;
-  const folder = join(resolve(directory.path), 'served');
-  return ServedSampling.open(own, connection, { model, name, folder, kept: (age ?? 0) + 2 });
+  const place = resolve(directory.path);
+  // Another run may have the same last part of its path.
+  const name = `${basename(place)}-${createHash('sha256').update(place).digest('hex').slice(0, 8)}`;
+  const folder = join(place, 'served');
+  return ServedSampling.open(own, connection, { name, folder, kept: (age ?? 0) + 2 });
 }
 
 function connectionTo(url: string, key: string): Connection {

@@ -33,8 +33,6 @@ const Completion = z.looseObject({
 });
 
 export type ServedSamplingOptions = {
-  /** Name of the model on the server; null: its only one. */
-  readonly model: string | null;
   /** What the names of the run's weights on the server begin with. */
   readonly name: string;
   /** A directory that the server sees under the same path, for the weights of each step. */
@@ -43,28 +41,28 @@ export type ServedSamplingOptions = {
   readonly kept: number;
 };
 
-/** Weights that the server has. */
-type Served = { readonly name: string; readonly folder: string };
-
 export class ServedSampling implements TrainingService {
   readonly #own: EngineService;
   readonly #http: JsonHttp;
-  readonly #model: string;
   readonly #options: ServedSamplingOptions;
-  /** The present weights on the server; null: they have changed since. */
-  #current: Promise<Served> | null = null;
-  readonly #served: Served[] = [];
+  /** The name of the present weights on the server; null: they have changed since. */
+  #current: Promise<string> | null = null;
+  /** Names of the weights that the server has, in their order. */
+  readonly #served: string[] = [];
   #states = 0;
   #isChecked = false;
 
-  private constructor(own: EngineService, http: JsonHttp, model: string, options: ServedSamplingOptions) {
+  private constructor(own: EngineService, http: JsonHttp, options: ServedSamplingOptions) {
     this.#own = own;
     this.#http = http;
-    this.#model = model;
     this.#options = options;
   }
 
-  /** @throws UserError when the server does not answer, or does not have one model to choose. */
+  /**
+   * Weights that a killed attempt of the run has left are taken off the server first.
+   *
+   * @throws UserError when the server does not answer.
+   */
   static async open(
     own: EngineService,
     connection: Connection,
@@ -72,15 +70,10 @@ export class ServedSampling implements TrainingService {
   ): Promise<ServedSampling> {
     const http = new JsonHttp(connection);
     const { data } = readAs(Models, await http.get('models'), 'models');
-    const names = data.filter(({ parent }) => parent == null).map(({ id }) => id);
-    const model = options.model ?? (names.length === 1 ? names[0]! : null);
-    if (model === null || !names.includes(model)) {
-      throw new UserError(
-        `${connection.baseUrl} serves ${names.length === 0 ? 'no model' : names.join(', ')}${model === null ? '' : `, and not ${model}`}.`,
-        'Name the model to sample from: sampling_model=NAME.',
-      );
-    }
-    return new ServedSampling(own, http, model, options);
+    const sampling = new ServedSampling(own, http, options);
+    const left = data.filter(({ id, parent }) => parent != null && id.startsWith(`${options.name}-`));
+    for (const { id } of left) await sampling.#retire(id);
+    return sampling;
   }
 
   sample(request: SampleRequest): Promise<readonly Generated[]> {
@@ -120,34 +113,34 @@ export class ServedSampling implements TrainingService {
 
   /** Takes the weights of this run off the server, and their files away. */
   async close(): Promise<void> {
-    for (const served of this.#served.splice(0)) await this.#retire(served);
+    for (const name of this.#served.splice(0)) await this.#retire(name);
   }
 
-  #present(): Promise<Served> {
+  #present(): Promise<string> {
     this.#current ??= this.#publish();
     return this.#current;
   }
 
   /** Gives the server the weights as they are now. The engine carries out calls in order, so that later steps do not change them. */
-  async #publish(): Promise<Served> {
+  async #publish(): Promise<string> {
     const name = `${this.#options.name}-${this.#states++}`;
     const folder = join(this.#options.folder, name);
     const { engine } = this.#own;
     const parameters = await this.#own.weights();
     writePeft(folder, engine.shape, { adapter: loraOf(engine), parameters });
     await this.#http.post('load_lora_adapter', { lora_name: name, lora_path: folder });
-    this.#served.push({ name, folder });
+    this.#served.push(name);
     while (this.#served.length > this.#options.kept) await this.#retire(this.#served.shift()!);
-    return { name, folder };
+    return name;
   }
 
-  async #retire({ name, folder }: Served): Promise<void> {
+  async #retire(name: string): Promise<void> {
     await this.#http.post('unload_lora_adapter', { lora_name: name });
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(join(this.#options.folder, name), { recursive: true, force: true });
   }
 
   async #sampleFrom(
-    served: Promise<Served>,
+    served: Promise<string>,
     { prompts, sampling, stream }: SampleRequest,
   ): Promise<readonly Generated[]> {
     if (stream !== undefined) throw cannot('draw from one stream for all sequences');
@@ -155,7 +148,7 @@ export class ServedSampling implements TrainingService {
     // The log-probabilities of the server are those of the model, before temperature, top-k and top-p.
     if (temperature !== 1 || topK !== -1 || topP !== 1 || repetitionPenalty !== 1)
       throw cannot('sample at a temperature other than 1, or from a part of the tokens');
-    const { name } = await served;
+    const name = await served;
     const ask = async ({ tokens, seed }: (typeof prompts)[number]): Promise<Generated> => {
       const answer = await this.#http.post('completions', {
         ...{ model: name, prompt: Array.from(tokens), max_tokens: maxTokens, temperature, seed },
