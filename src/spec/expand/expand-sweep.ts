@@ -20,7 +20,7 @@ import { oneWordMacros } from './macros.js';
 import { valueText } from './value-text.js';
 import { KeptNames, type KnownRun, type NameChanges } from './kept-names.js';
 import { type ExpandOptions, type NamedPoint, plannedRun, rendering } from './plan-run.js';
-import { withNeededRuns } from './needed-runs.js';
+import { withNeededRuns, withoutUnneeded } from './needed-runs.js';
 import { defaultNames, isRepetition, type NamedGroup, namesAfter, refuseClashes, varyingNames } from './run-name.js';
 
 /**
@@ -65,7 +65,10 @@ function expandGroups(file: GroupsFile, options: ExpandOptions, kept: KeptNames)
   const ofGroups = named.flatMap(({ group, points }) =>
     atPlace(file, () => points.map((point) => plannedRun({ sweep: file.name, options, group, point }))),
   );
-  const runs = atPlace(file, () => withNeededRuns(blocks, ofGroups));
+  const runs = withoutUnneeded(
+    atPlace(file, () => withNeededRuns(blocks, ofGroups)),
+    prerequisites,
+  );
   if (runs.length === 0) {
     throw new UserError(
       `${file.path} has no runs: its \`when\` is false at every point.`,

@@ -24,6 +24,24 @@ export function withNeededRuns(
   });
 }
 
+/** The runs without those of prerequisites that no other run of them needs, directly or not. */
+export function withoutUnneeded(runs: readonly PlannedRun[], prerequisites: readonly string[]): PlannedRun[] {
+  const named = new Map(runs.map((run) => [run.name, run]));
+  const ofGroup = groupBy(runs, ({ group }) => group);
+  const open = runs.filter(({ group }) => !prerequisites.includes(group));
+  const needed = new Set<PlannedRun>();
+  for (let run = open.pop(); run !== undefined; run = open.pop()) {
+    if (needed.has(run)) continue;
+    needed.add(run);
+    for (const name of run.neededRuns ?? []) open.push(...(named.has(name) ? [named.get(name)!] : []));
+    for (const group of run.needs) {
+      open.push(...(ofGroup.get(group) ?? []));
+      ofGroup.delete(group);
+    }
+  }
+  return runs.filter((run) => needed.has(run));
+}
+
 type Find = (run: PlannedRun) => readonly string[];
 
 function findersOf({ group, keys, needs }: Block, runs: readonly PlannedRun[]): Find[] {

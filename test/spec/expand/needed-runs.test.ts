@@ -46,6 +46,18 @@ describe('a need by parameters', () => {
     ]);
   });
 
+  it.each([
+    { asked: 'main', needs: '{ prepare: [N, seed] }', kept: ['prepare_N16_s0', 'prepare_N16_s1'] },
+    // Through a run between them, and a need of the whole group.
+    { asked: 'after', needs: '{ prepare: [N, seed] }', kept: ['prepare_N16_s0', 'prepare_N16_s1'] },
+    { asked: 'main', needs: 'prepare', kept: ['prepare_N16_s0', 'prepare_N16_s1', 'prepare_N64_s0', 'prepare_N64_s1'] },
+  ])('plans of groups that were not asked for the runs that $asked needs: $needs', ({ asked, needs, kept }) => {
+    const text = `${file(needs).replace('N: [16, 64], seed: [0, 1], lr', 'N: 16, seed: [0, 1], lr')}  after: { needs: { main: seed }, parameters: { seed: [0, 1] } }\n`;
+    const { runs } = planOf(text, { groups: [asked] });
+    expect(runs.filter(({ group }) => group === 'prepare').map(({ name }) => name)).toEqual(kept);
+    expect(planOf(text).runs.filter(({ group }) => group === 'prepare')).toHaveLength(4);
+  });
+
   it('takes parameters that are passed to neither for the same', () => {
     const text = `
 command: [a]
