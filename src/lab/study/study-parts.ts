@@ -66,6 +66,11 @@ export function tableText({ title, columns, rows, notes }: StudyTable, width: nu
   return [...(title === null ? [] : [title]), ...tableLines(shown, width), ...notes, ''];
 }
 
+/** The interval of a share: `[83–99 %]`. */
+export function percents([low, high]: readonly [number, number]): string {
+  return `[${(100 * low).toFixed(0)}–${(100 * high).toFixed(0)} %]`;
+}
+
 /** A note where something holds. */
 export function when(holds: boolean, note: string): string[] {
   return holds ? [note] : [];

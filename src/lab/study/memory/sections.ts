@@ -60,7 +60,7 @@ function memoryRow(cell: Cell, task: MemoryTask, references: References, kept: K
     const by = [stampOf(join(run.directory, runFiles.metrics)), run.state, own];
     return {
       ...(hasEnded(run.state) ? kept.value(`run ${run.name}`, by, facts) : facts()),
-      origin: originOf(settingsOf(run)),
+      origin: { ...originOf(settingsOf(run)), repetition: repetitionOf(run) },
     };
   });
   return summarise({
@@ -76,6 +76,11 @@ function memoryRow(cell: Cell, task: MemoryTask, references: References, kept: K
 
 function originOf({ seed, fixed_secret: secret, load_checkpoint_path: base }: Record<string, unknown>): RunOrigin {
   return { pair: JSON.stringify([seed, secret]), base: typeof base === 'string' ? base : '' };
+}
+
+/** A sweep that repeats a study names each repetition by the subgroup of its runs: `repetition 7`. */
+function repetitionOf({ subgroup = null }: ReportedRun): string | null {
+  return subgroup !== null && /^repetition \d+$/.test(subgroup) ? subgroup : null;
 }
 
 /** Leaves out parameters that follow from condition and size, such as a longer budget for a larger N. */

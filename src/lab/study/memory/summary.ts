@@ -63,6 +63,8 @@ export type RunOrigin = {
   readonly pair: string;
   /** The model that it started from. */
   readonly base: string;
+  /** The repetition of the study that it is part of, where a sweep repeats one; null or absent: none. */
+  readonly repetition?: string | null;
 };
 
 /** `below`: most seeds did not memorise within the budget, so this is what it must be less than. */

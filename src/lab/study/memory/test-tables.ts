@@ -1,8 +1,7 @@
 import { grouped } from '../../../base/group-by.js';
-import type { Interval } from '../../../analysis/bootstrap.js';
 import type { StudyTable } from '../../../contract/study.js';
 import { chanceText, countText, NOTHING, shortNumber } from '../../../text/numbers.js';
-import { columnsOf, type TableColumn, tableOf, unlessAll } from '../study-parts.js';
+import { columnsOf, percents, type TableColumn, tableOf, unlessAll } from '../study-parts.js';
 import {
   besideExamples,
   type BesideExamples,
@@ -14,6 +13,7 @@ import {
   timesOf,
   WIDEST_FACTOR,
 } from './intervals.js';
+import { coverageTables } from './coverage.js';
 import type { MemorySection } from './sections.js';
 import type { MemoryRow } from './summary.js';
 import { familyText, titleOf } from './tables.js';
@@ -29,6 +29,7 @@ function tablesOfSection(section: MemorySection): StudyTable[] {
   return [
     ...kinds.map((rows) => tableOf(`${titleOf(section)} · intervals`, intervalColumns(rows))),
     ...found.map((each) => tableOf(`${titleOf(section)} · comparisons`, comparisonColumns(each))),
+    ...coverageTables(section),
   ];
 }
 
@@ -156,19 +157,11 @@ function lostText({ lost }: RowIntervals): string {
 }
 
 function shareText(by: RowIntervals['by'][number]): string {
-  return by === null ? NOTHING : `${percent(by.share)} % ${percents(by.interval)}`;
+  return by === null ? NOTHING : `${(100 * by.share).toFixed(0)} % ${percents(by.interval)}`;
 }
 
 function intraclassText({ share, interval }: NonNullable<RowIntervals['between']>): string {
   return `${share.toFixed(2)} [${interval.map((end) => end.toFixed(2)).join(', ')}]`;
-}
-
-function percents([low, high]: Interval): string {
-  return `[${percent(low)}–${percent(high)} %]`;
-}
-
-function percent(share: number): string {
-  return (100 * share).toFixed(0);
 }
 
 function estimateText(estimate: Estimate | null): string {
