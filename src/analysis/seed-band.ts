@@ -50,3 +50,9 @@ export function placesOf(curves: readonly Pick<SeedCurve, 'x'>[], count: number,
     return index === count - 1 ? high : isLog ? low * (high / low) ** share : low + (high - low) * share;
   });
 }
+
+/** An even selection of so many, always with the first and the last. @param most At least 2. */
+export function evenly<Item>(items: readonly Item[], most: number): Item[] {
+  if (items.length <= most) return [...items];
+  return Array.from({ length: most }, (_, index) => items[Math.round((index * (items.length - 1)) / (most - 1))]!);
+}

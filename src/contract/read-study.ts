@@ -13,9 +13,10 @@ const expected = {
   row: 'a list of cells, or {"cells": [...], "best": true}',
   cell: 'a text, a number, null, or {"value": number, "interval": [number, number], "n": number, "text": text}',
   figure:
-    '{"title": text, "x": axis, "y": axis, "series": [...]}, an axis being a title or {"title": text, "log": true}; at most 64 × 64 "cells"',
+    '{"title": text, "x": axis, "y": axis, "series": [...], "bars": [...]}, an axis being a title or {"title": text, "log": true}; at most 64 × 64 "cells"',
   curve:
-    '{"name": text, "kind": "line", "dashed" or "points", "x": numbers, "y": as many}, with as many "lo", "hi", "xlo" and "xhi" if any',
+    '{"name": text, "kind": "line", "dashed" or "points", "x": numbers, "y": as many}, with as many "lo", "hi", "min", "max", "xlo" and "xhi" if any',
+  bar: '{"name": text, "x": texts, "y": as many numbers}, with as many "lo", "hi", "min", "max", "n" and "at" if any',
   line: '{"x": number} or {"y": number}, with a "text"',
 } as const;
 
@@ -79,21 +80,22 @@ class StudyReader {
     return data ?? null;
   }
 
-  #figure({ series, lines, ...figure }: PartOf<'figure'>): StudyFigure {
+  #figure({ series, bars, lines, ...figure }: PartOf<'figure'>): StudyFigure {
     const place = `figure "${figure.title}"`;
     return {
       ...figure,
-      series: this.#list('curve', series, studyLimits.series, place).map((curve) => this.#curve(curve, place)),
+      series: this.#list('curve', series, studyLimits.series, place).map((curve) => this.#cut(curve, place)),
+      bars: this.#list('bar', bars, studyLimits.series, place).map((bar) => this.#cut(bar, place)),
       lines: this.#list('line', lines, studyLimits.lines, place),
     };
   }
 
-  #curve({ name, kind, x, y, lo, hi, xlo, xhi }: PartOf<'curve'>, place: string): PartOf<'curve'> {
+  #cut<Part extends PartOf<'curve'> | PartOf<'bar'>>(part: Part, place: string): Part {
     const most = Math.min(studyLimits.points, this.#points);
-    this.#count(x.length, most, `${place}, "${name}"`, 'point');
-    this.#points -= Math.min(x.length, most);
-    const cut = <List extends unknown[] | null>(list: List) => (list?.slice(0, most) ?? null) as List;
-    return { name, kind, x: cut(x), y: cut(y), lo: cut(lo), hi: cut(hi), xlo: cut(xlo), xhi: cut(xhi) };
+    this.#count(part.x.length, most, `${place}, "${part.name}"`, 'point');
+    this.#points -= Math.min(part.x.length, most);
+    const cut = (value: unknown): unknown => (Array.isArray(value) ? value.slice(0, most) : value);
+    return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, cut(value)])) as Part;
   }
 
   #list<Name extends PartName>(name: Name, written: unknown, most: number, within = ''): PartOf<Name>[] {

@@ -52,13 +52,19 @@ const Estimate = z.object({
   text: orNull(text),
 });
 
-/** Ends of intervals, one for each point; null: there are none. */
-const ends = orNull(z.array(number));
+/** A number for each point; null: there are none. */
+const each = orNull(z.array(number));
+/** Ends of the interval of each y, and of a second one around that, such as a deviation within a range. */
+const intervals = { lo: each, hi: each, min: each, max: each };
+/** Whether all lists of a part are as long as the first. */
+const isEven = ({ x, ...lists }: { readonly x: readonly unknown[] }) =>
+  Object.values(lists).every((list: unknown) => !Array.isArray(list) || list.length === x.length);
 
 const Cell = z.union([text, z.boolean().transform(String), number, Estimate]);
 /** `spare`: columns with the highest number are dropped first where there is no room, 0: never; by default the last ones. */
 const Column = titled({ align: orNull(z.enum(['left', 'right'])), spare: orNull(z.int().nonnegative()) });
 const Axis = titled({ log: z.boolean().default(false) });
+const step = { title: 'step', unit: null };
 /** A line across a figure, at one of both. */
 const ReferenceLine = z
   .object({ x: orNull(z.number()), y: orNull(z.number()), text: text.default('') })
@@ -85,22 +91,32 @@ export const studyParts = {
     (value) => (Array.isArray(value) ? { cells: value } : value),
     z.object({ cells: z.array(z.unknown()), best: z.boolean().default(false) }),
   ),
-  /** A figure without its series and lines. `cells`: rows of numbers that are colours, from the top; `range`: of their scale. */
+  /**
+   * A figure without its series, bars and lines. `cells`: rows of numbers that are colours, from the top; `range`: of their scale.
+   * `set`: figures of one set that follow each other stand side by side, below this title, with one legend and one slider; `slider`:
+   * what `at` of bars is.
+   */
   figure: z.object({
-    ...{ title: text, note: orNull(text), x: Axis, y: Axis },
-    ...{ series: z.array(z.unknown()).default([]), lines: z.array(z.unknown()).default([]) },
+    ...{ title: text, note: orNull(text), x: Axis, y: Axis, set: orNull(text), slider: titled({}).default(step) },
+    ...{ series: z.array(z.unknown()).default([]), bars: z.array(z.unknown()).default([]) },
+    lines: z.array(z.unknown()).default([]),
     cells: orNull(z.array(z.array(number).max(studyLimits.cells)).max(studyLimits.cells)),
     range: orNull(z.tuple([z.number(), z.number()])),
   }),
-  /** One of a figure's series, by the coordinates of its points; `lo` and `hi`: the ends of an interval of each y, `xlo` and `xhi` of each x. Those of one name have one colour. */
+  /** One of a figure's series, by the coordinates of its points; `xlo` and `xhi`: the ends of an interval of each x. Those of one name have one colour. */
   curve: z
     .object({
       ...{ name: text.default(''), kind: z.enum(['line', 'dashed', 'points']).default('line') },
-      ...{ x: z.array(number), y: z.array(number), lo: ends, hi: ends, xlo: ends, xhi: ends },
+      ...{ x: z.array(number), y: z.array(number), ...intervals, xlo: each, xhi: each },
     })
-    .refine(({ x, y, lo, hi, xlo, xhi }) =>
-      [y, lo, hi, xlo, xhi].every((each) => each === null || each.length === x.length),
-    ),
+    .refine(isEven),
+  /** Bars of one colour, by the names of what they stand at. `n`: of how many each is. `at`: at which place of the slider each is seen; null: at all. */
+  bar: z
+    .object({
+      name: text.default(''),
+      ...{ x: z.array(text), y: z.array(number), ...intervals, n: each, at: orNull(z.array(z.number())) },
+    })
+    .refine(isEven),
 } as const;
 
 type Part<Name extends keyof typeof studyParts> = z.infer<(typeof studyParts)[Name]>;
@@ -114,8 +130,10 @@ export type StudyTable = {
   readonly rows: readonly { readonly cells: readonly StudyCell[]; readonly best: boolean }[];
   readonly notes: readonly string[];
 };
-export type StudyFigure = Omit<Part<'figure'>, 'series' | 'lines'> & {
+export type StudyBars = Part<'bar'>;
+export type StudyFigure = Omit<Part<'figure'>, 'series' | 'bars' | 'lines'> & {
   readonly series: readonly StudyCurve[];
+  readonly bars: readonly StudyBars[];
   readonly lines: readonly Part<'line'>[];
 };
 

@@ -43,8 +43,13 @@ describe('a study', () => {
         {
           ...{ title: 'loss', note: null },
           ...{ x: { title: 'lr', unit: null, log: false }, y: { title: 'loss', unit: null, log: true } },
-          series: [{ name: '', kind: 'line', x: [1], y: [2], lo: null, hi: null, xlo: null, xhi: null }],
-          ...{ cells: null, range: null },
+          series: [
+            {
+              ...{ name: '', kind: 'line', x: [1], y: [2] },
+              ...{ lo: null, hi: null, min: null, max: null, xlo: null, xhi: null },
+            },
+          ],
+          ...{ bars: [], cells: null, range: null, set: null, slider: { title: 'step', unit: null } },
           lines: [{ x: null, y: 1, text: '' }],
         },
       ],
@@ -61,10 +66,14 @@ describe('a study', () => {
     const study = readStudy(/```json\n([^]*?)```/.exec(section)![1]!)!;
     expect(study.warnings).toEqual([]);
     expect([study.verdicts, study.tables, study.figures, study.notes].map(({ length }) => length)).toEqual([
-      1, 1, 1, 1,
+      1, 1, 2, 1,
     ]);
     expect(study.tables[0]!.rows[0]).toMatchObject({ best: true, cells: [0.01, { value: 85 }] });
     expect(study.figures[0]!.series[0]!.hi).toEqual([52, 90]);
+    expect(study.figures[1]).toMatchObject({
+      bars: [{ name: 'small', x: ['news', 'code', 'news', 'code'] }],
+      set: null,
+    });
   });
 
   it('has null where Python writes NaN or Infinity, and reads what stands beside it', () => {
@@ -98,6 +107,11 @@ describe('a study', () => {
       what: 'points of two lengths',
       study: { figures: [{ title: 'f', x: 'x', y: 'y', series: [{ x: [1, 2], y: [1] }] }] },
       warning: /^figure "f", curve 1: expected/,
+    },
+    {
+      what: 'bars of numbers and places of two lengths',
+      study: { figures: [{ title: 'f', x: 'x', y: 'y', bars: [{ x: ['a', 'b'], y: [1, 2], at: [1] }] }] },
+      warning: /^figure "f", bar 1: expected .*"at"/,
     },
     {
       what: 'a line at both',

@@ -138,7 +138,7 @@ const study = {
       notes: ['below'],
     },
   ],
-  figures: [{ title: 'f', x: 'x', y: 'y', series: [{ x: [1], y: [2] }] }],
+  figures: [{ title: 'f', x: 'x', y: 'y', series: [{ x: [1], y: [2] }], bars: [{ x: ['a'], y: [2], at: [1] }] }],
   verdicts: [{ claim: 'c', verdict: 'not decided', figures: ['1 against 2'] }],
 };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { metricTestTables, tooManyText } from '../../src/report/metric-tests.js';
+import { metricFamilies, metricTestTables, tooManyText } from '../../src/report/metric-tests.js';
 import { cellsOf } from '../../src/analysis/cells.js';
 import { summariseMetrics } from '../../src/report/metric-summary.js';
 import type { ReportedRun } from '../../src/analysis/analysed-run.js';
@@ -45,15 +45,15 @@ const shown = (against: string | null) =>
   metricTestTables(section, against).map((columns) => tableLines(columns, 200).filter((line) => !line.startsWith('─')));
 
 describe('intervals and tests of metrics', () => {
-  it('have a row for each setting in each mode, one for a mode that is the same in all, and other metrics beside', () => {
-    const [time, , modes] = shown(null);
+  it('have a row for each setting in each part of a family, one for a part that is the same in all, and other metrics beside', () => {
+    const [time, , parts] = shown(null);
     expect(time!.map((line) => line.split(/ {2,}/))).toEqual([
       ['setting', 'runs', 'bases', 'time'],
       ['routed', '6', '2', '3 [3, 3]'],
       ['filter', '6', '2', '5.50 [-0.853, 11.9]'],
     ]);
-    expect(modes!.map((line) => line.slice(0, 16).trimEnd())).toEqual([
-      ...['setting  mode', 'routed   both', 'filter   both', 'routed   retain', '         before'],
+    expect(parts!.map((line) => line.slice(0, 16).trimEnd())).toEqual([
+      ...['setting  eval/*', 'routed   both', 'filter   both', 'routed   retain', '         before'],
     ]);
   });
 
@@ -78,5 +78,26 @@ describe('intervals and tests of metrics', () => {
     expect(tooManyText(many, null)).toContain('7 rows are 21 pairs: --against NAME');
     expect(tooManyText(many, 'a')).toBeNull();
     expect(tooManyText(section, null)).toBeNull();
+  });
+});
+
+describe('families of metrics', () => {
+  it.each<{ written: string[]; families: object[] }>([
+    { written: ['train/loss', 'val/loss', 'loss', 'a/b'], families: [] },
+    { written: ['eval/a/loss', 'eval/b/acc'], families: [] },
+    {
+      written: ['eval/a/loss', 'eval/b/loss', 'eval/b/acc', 'eval/loss'],
+      families: [{ prefix: 'eval', parts: ['a', 'b'], names: ['loss'] }],
+    },
+    {
+      written: ['x/y/a/loss', 'x/y/b/loss', 'e/a/loss', 'e/b/loss', 'e/a/acc', 'e/b/acc'],
+      families: [
+        { prefix: 'e', parts: ['a', 'b'], names: ['loss', 'acc'] },
+        { prefix: 'x/y', parts: ['a', 'b'], names: ['loss'] },
+      ],
+    },
+    { written: Array.from({ length: 9 }, (_, layer) => `grad/layer${layer}/norm`), families: [] },
+  ])('are found by their names: $written', ({ written, families }) => {
+    expect(metricFamilies(written)).toEqual(families);
   });
 });

@@ -41,19 +41,35 @@ const Table = z.object({
   notes: z.array(z.string()).describe('lines right below it'),
 });
 
+const each = z.array(numberOrNull).nullable();
+const intervals = {
+  lo: each.describe('lower ends of the intervals of y; null: there are none'),
+  hi: each.describe('their upper ends'),
+  min: each.describe('lower ends of wider intervals of y; null: there are none'),
+  max: each.describe('their upper ends'),
+};
+
 const Curve = z.object({
   name: z.string(),
   kind: z.enum(['line', 'dashed', 'points']),
   x: z.array(numberOrNull).describe('at most 5,000'),
-  y: z.array(numberOrNull),
-  lo: z.array(numberOrNull).nullable().describe('lower ends of the intervals of y; null: there are none'),
-  hi: z.array(numberOrNull).nullable().describe('their upper ends'),
-  xlo: z.array(numberOrNull).nullable().describe('lower ends of the intervals of x; null: there are none'),
-  xhi: z.array(numberOrNull).nullable().describe('their upper ends'),
+  ...{ y: z.array(numberOrNull), ...intervals },
+  xlo: each.describe('lower ends of the intervals of x; null: there are none'),
+  xhi: each.describe('their upper ends'),
+});
+
+const Bars = z.object({
+  name: z.string(),
+  x: z.array(z.string()).describe('what the bars stand at, at most 5,000'),
+  ...{ y: z.array(numberOrNull), ...intervals },
+  n: each.describe('of how many each is; null: unknown'),
+  at: z.array(z.number()).nullable().describe('the place of the slider at which each is seen; null: at all'),
 });
 
 const Figure = z.object({
-  ...{ title: z.string(), note: z.string().nullable(), x: Axis, y: Axis, series: z.array(Curve) },
+  ...{ title: z.string(), note: z.string().nullable(), x: Axis, y: Axis, series: z.array(Curve), bars: z.array(Bars) },
+  slider: z.object({ title: z.string(), unit: z.string().nullable() }).describe('what the places of bars are'),
+  set: z.string().nullable().describe('figures of one set that follow each other stand side by side; null: of none'),
   lines: z
     .array(z.object({ x: numberOrNull, y: numberOrNull, text: z.string() }))
     .describe('lines across the figure, each at an x or a y'),

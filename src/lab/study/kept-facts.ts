@@ -6,7 +6,7 @@ import { readJson, replaceFile } from '../run/read-json.js';
 /** Name of the file in the directory of a sweep; it may be removed at any time. */
 const file = 'study.cache';
 /** Version of what is stored: another build may compute something else from the same. */
-const VERSION = 1;
+const VERSION = 2;
 
 type Entry = { readonly key: string; readonly value: unknown };
 

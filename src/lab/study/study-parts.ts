@@ -76,9 +76,11 @@ export function when(holds: boolean, note: string): string[] {
   return holds ? [note] : [];
 }
 
-type Point = { readonly x: number; readonly y: number; readonly lo?: number; readonly hi?: number };
+const ends = ['lo', 'hi', 'min', 'max', 'xlo', 'xhi'] as const;
+type End = (typeof ends)[number];
+type Point = { readonly x: number; readonly y: number } & { readonly [end in End]?: number };
 
-/** A series with a point for each item; its bars, where any point has ends. */
+/** A series with a point for each item; its bars, where any point has ends. A point that is not a number is a gap. */
 export function points<Item>(
   name: string,
   items: readonly Item[],
@@ -86,18 +88,17 @@ export function points<Item>(
   kind: StudyCurve['kind'] = 'points',
 ): StudyCurve {
   const all = items.map(pointOf);
-  const ends = (end: 'lo' | 'hi') =>
-    all.some((point) => point[end] !== undefined) ? all.map((point) => point[end] ?? point.y) : null;
-  return {
-    name,
-    kind,
-    x: all.map(({ x }) => x),
-    y: all.map(({ y }) => y),
-    lo: ends('lo'),
-    hi: ends('hi'),
-    xlo: null,
-    xhi: null,
-  };
+  return { name, kind, x: all.map(({ x }) => finite(x)), y: all.map(({ y }) => finite(y)), ...endsOf(all, ends) };
+}
+
+/** The ends of the intervals of some points, as a study has them. An end that a point lacks is at the point. */
+export function endsOf<Name extends End>(
+  all: readonly Point[],
+  names: readonly Name[],
+): Record<Name, (number | null)[] | null> {
+  const ofAll = (end: End) => all.map((point) => point[end] ?? (end.startsWith('x') ? point.x : point.y));
+  const entries = names.map((end) => [end, all.some((point) => point[end] !== undefined) ? ofAll(end) : null]);
+  return Object.fromEntries(entries) as Record<Name, (number | null)[] | null>;
 }
 
 type Axis = { readonly title: string; readonly unit?: string; readonly log?: boolean };
@@ -113,5 +114,6 @@ export function figure(
     unit,
     log,
   });
-  return { title, note, x: axis(x), y: axis(y), series, lines: [], cells: null, range: null };
+  const none = { bars: [], lines: [], cells: null, range: null, set: null };
+  return { title, note, x: axis(x), y: axis(y), series, slider: { title: 'step', unit: null }, ...none };
 }

@@ -11,11 +11,12 @@ import { key } from '../config/key.js';
 import { bool, orNone, text } from '../config/value-type.js';
 import { answerNotes, answerTables } from './memory/tables.js';
 import { answerFigures } from './memory/figures.js';
+import { modeFigures } from './modes.js';
 import { memorySections, type MemorySection } from './memory/sections.js';
 import { testNotes, testTables } from './memory/test-tables.js';
 import { slopeFigures, slopeRows, slopeTables } from './slopes.js';
 import { tableText } from './study-parts.js';
-import { trainingFigures } from './training-figures.js';
+import { trainedRuns, trainingFigures } from './training-figures.js';
 import { claimSections, verdictsOf } from './claims/sweep-claims.js';
 import { hasEnded } from '../../base/run-words.js';
 import { type EndingRun, hasNewEnd, type SweepGroup, sweepGroups } from './sweep-runs.js';
@@ -88,12 +89,17 @@ function studyOf(
   const verdicts = isOver ? sweepVerdicts(name, claimSections(name, groups, sections), kept) : [];
   const slopes = slopeRows(groups, kept);
   const others = groups.filter(({ name: group }) => sections.every((section) => section.group !== group));
-  const figures = [...answerFigures(sections), ...slopeFigures(slopes), ...trainingFigures(others, kept)];
+  const trained = trainedRuns(others, kept);
+  const modes = modeFigures(trained);
+  const figures = [
+    ...[...answerFigures(sections), ...slopeFigures(slopes)],
+    ...[...modes.figures, ...trainingFigures(trained)],
+  ];
   if (sections.length + verdicts.length + slopes.length + figures.length === 0) return null;
   return {
     title: sections.length > 0 ? 'bits learnt per episode' : verdicts.length > 0 ? 'claims' : 'training',
-    notes: answerNotes(sections, references),
-    tables: [...sections.flatMap(answerTables), ...slopeTables(slopes)],
+    notes: [...answerNotes(sections, references), ...modes.notes],
+    tables: [...sections.flatMap(answerTables), ...slopeTables(slopes), ...modes.tables],
     figures: figures.slice(0, studyLimits.figures),
     verdicts,
   };

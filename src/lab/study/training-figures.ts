@@ -9,6 +9,7 @@ import { runFiles } from '../../contract/files.js';
 import type { StudyFigure } from '../../contract/study.js';
 import { evaluationFolder } from '../evaluation/eval-batch/keys.js';
 import { type KeptFacts, stampOf } from './kept-facts.js';
+import { measuredCurves, type MeasuredRun } from './modes.js';
 import { type NoiseMeasurement, pooledNoiseScale } from './noise-scale.js';
 import { type Curve, RunRows } from './run-rows.js';
 import { figure, points } from './study-parts.js';
@@ -36,33 +37,40 @@ type Place = { readonly kl: number; readonly reward: number };
 type Noise = { readonly step: number; readonly ways: readonly NoiseMeasurement[] };
 /** A checkpoint that `memrl eval-batch` evaluated. `entropy`: nats a token. */
 type Evaluated = { readonly step: number; readonly pass: number; readonly entropy: number };
-type Trained = {
+export type Trained = MeasuredRun & {
   readonly name: string;
-  readonly setting: string;
   readonly path: readonly Place[];
   readonly noise: readonly Noise[];
   readonly evaluated: readonly Evaluated[];
 };
 
-/** Figures of runs that train for a reward: the frontier of reward against KL, the noise of gradients, and evaluated checkpoints. */
-export function trainingFigures(groups: readonly SweepGroup[], kept: KeptFacts): StudyFigure[] {
-  return groups.flatMap(({ name, runs }) => {
-    const trained = cellsOf(runs).flatMap((cell) =>
+/** What runs that train for a reward have logged, as far as figures are drawn of it. */
+export function trainedRuns(groups: readonly SweepGroup[], kept: KeptFacts): Trained[] {
+  return groups.flatMap(({ name: group, runs }) =>
+    cellsOf(runs).flatMap((cell) =>
       cell.runs.map((run): Trained => ({
-        name: run.name,
-        setting: settingText(cell) || name,
+        ...{ name: run.name, group, setting: settingText(cell), isOver: hasEnded(run.state) },
         ...takenFrom(run, kept),
       })),
-    );
-    return [...frontierFigure(name, trained), ...noiseFigure(name, trained), ...evaluationFigures(name, trained)];
-  });
+    ),
+  );
 }
 
-function takenFrom(run: ReportedRun, kept: KeptFacts): Pick<Trained, 'path' | 'noise' | 'evaluated'> {
+/** Figures of each group: the frontier of reward against KL, the noise of gradients, and evaluated checkpoints. */
+export function trainingFigures(all: readonly Trained[]): StudyFigure[] {
+  return [...groupBy(all, ({ group }) => group)].flatMap(([name, trained]) => [
+    ...frontierFigure(name, trained),
+    ...noiseFigure(name, trained),
+    ...evaluationFigures(name, trained),
+  ]);
+}
+
+function takenFrom(run: ReportedRun, kept: KeptFacts): Pick<Trained, 'path' | 'noise' | 'evaluated' | 'curves'> {
   const places = evaluationPlaces(run.directory);
   const take = () => {
     const rows = new RunRows(run.directory);
-    return { path: pathOf(rows), noise: noiseIn(rows), evaluated: places.flatMap(evaluatedIn) };
+    const evaluated = places.flatMap(evaluatedIn);
+    return { path: pathOf(rows), noise: noiseIn(rows), evaluated, curves: measuredCurves(rows) };
   };
   if (!hasEnded(run.state)) return take();
   const stamps = [run.directory, ...places].map((place) => stampOf(join(place, runFiles.metrics)));
@@ -133,7 +141,7 @@ function foldersIn(directory: string): string[] {
 function frontierFigure(group: string, trained: readonly Trained[]): StudyFigure[] {
   const settings = groupBy(
     trained.filter(({ path }) => path.length > 0),
-    ({ setting }) => setting,
+    ({ setting }) => setting || group,
   );
   if (settings.size === 0) return [];
   const at = ({ kl, reward }: Place) => ({ x: Math.sqrt(kl), y: reward });

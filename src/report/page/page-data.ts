@@ -23,7 +23,6 @@ import { keptFor } from '../run-values.js';
 import type { Report, Section } from '../report.js';
 import { type CurveColours, curveColours } from './curve-colours.js';
 import { readPageSamples, type RunSamples } from './page-samples.js';
-import { type Overview, type OverviewRun, readOverview } from './overview-data.js';
 import { curvesOf, hasAll, type RunCurves } from './run-curves.js';
 import { metricsToShow, readOutline, type SweepOutline } from '../../runs/sweep-outline.js';
 
@@ -93,7 +92,6 @@ export type PageData = {
   /** The parameters' importance in the ranked group; null: there is nothing to rank by. */
   readonly importance: Importance | null;
   readonly rankedGroup: string | null;
-  readonly overview: Overview;
   readonly samples: readonly RunSamples[];
   readonly origin: Origin;
 };
@@ -141,7 +139,6 @@ export async function readPageData(
     ...{ report, runs, groups: read.map(coloured), importance },
     ranking: ranked?.ranking ?? null,
     rankedGroup: ranked?.group.name ?? null,
-    overview: readOverview(read.flatMap((each) => each.overviewRuns)),
     samples: await readPageSamples(known),
     origin: originOf(records.filter((record) => record !== null)),
   };
@@ -210,7 +207,6 @@ type ReadGroup = {
   group: Omit<PageGroup, 'colours'>;
   ranking: Ranking | null;
   places: Map<number, Place>;
-  overviewRuns: OverviewRun[];
 };
 
 function readGroup(section: Section, reading: Reading): ReadGroup {
@@ -220,7 +216,6 @@ function readGroup(section: Section, reading: Reading): ReadGroup {
   const figures = new Map<string, PageCurve[]>();
   const resources = new Map<string, PageCurve[]>();
   const places = new Map<number, Place>();
-  const overviewRuns: OverviewRun[] = [];
   let ranking: Ranking | null = null;
   for (const run of runs) {
     const { written, keys, lines, values } = curvesShown(run, section, ranking, reading);
@@ -233,15 +228,13 @@ function readGroup(section: Section, reading: Reading): ReadGroup {
       if (line === undefined || line.x.length === 0) continue;
       addTo(keys.includes(metric) ? figures : resources, metric, { ...curve, ...line });
     }
-    const { directory, group } = run;
-    overviewRuns.push({ directory, group, setting: place.setting, isOver: curve.isOver, written });
     places.set(place.run, { setting: place.setting, ...resultOf(values, ranking) });
   }
   const group = {
     ...{ name: section.group, xKey: choice.x, settings: [...new Set(settings.values())] },
     figures: [...figures, ...resources].map(([metric, curves]) => ({ metric, curves })),
   };
-  return { group, ranking, places, overviewRuns };
+  return { group, ranking, places };
 }
 
 /** `keys`: the metrics with figures. */

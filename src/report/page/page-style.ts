@@ -45,14 +45,14 @@ input[type='search'] { width: 100%; max-width: 420px; padding: 6px 10px; font: i
 #card dd { margin: 0; overflow-wrap: anywhere; }
 .bad { color: var(--bad); }
 .best { font-weight: 600; }
-figure.steps { padding: 4px 0; }
-figure.steps:focus-visible { outline: 2px solid var(--accent); outline-offset: 4px; }
-.steps h4 { margin: 8px 0 0; font-size: 14px; font-weight: 500; }
-.steps .wide { grid-column: 1 / -1; }
+figure.set { padding: 4px 0; }
+figure.set:focus-visible { outline: 2px solid var(--accent); outline-offset: 4px; }
+.set h4 { margin: 8px 0 0; font-size: 14px; font-weight: 500; }
+.set .wide { grid-column: 1 / -1; }
 .controls { display: flex; flex-wrap: wrap; align-items: center; gap: 8px; margin: 6px 0; font-size: 14px; font-variant-numeric: tabular-nums; }
 .controls input { flex: 1; min-width: 160px; max-width: 460px; accent-color: var(--accent); }
 .controls button, .controls select { min-width: 34px; padding: 3px 9px; font: inherit; color: inherit; background: var(--shade); border: 1px solid var(--line); border-radius: 6px; cursor: pointer; }
 .controls :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
-@media (prefers-reduced-motion: no-preference) { .steps rect { transition: y 0.15s linear, height 0.15s linear; } }
+@media (prefers-reduced-motion: no-preference) { .set rect { transition: y 0.15s linear, height 0.15s linear; } }
 @media print { :root { --paper: #fff; --ink: #000; --soft: #444; --line: #bbb; --shade: #fff; } main { max-width: none; padding: 0; } #card, input, .controls { display: none; } figure, tr { break-inside: avoid; } h2, h3 { break-after: avoid; } .scroll { overflow: visible; } .scroll > svg { max-height: 68mm; } table { font-size: 10px; } td, th { white-space: normal; padding-right: 7px; } .right { white-space: nowrap; } .wrap { min-width: 0; } p, figcaption, .note { orphans: 3; widows: 3; } }
 `;

@@ -1,3 +1,4 @@
+import type { StudyFigure } from '../../contract/study.js';
 import { durationText } from '../../text/duration.js';
 import { isSystemMetric } from '../../contract/metric-names.js';
 import type { Column } from '../../text/table.js';
@@ -6,22 +7,26 @@ import { countsText, reportNotes, titleOf } from '../report-tables.js';
 import type { Section } from '../report.js';
 import type { Spread } from '../spread.js';
 import type { FoundStudy } from '../studies/found-studies.js';
-import { studiesByPlace, studyColumns, studyTitle, verdictText, warningTexts } from '../studies/study-tables.js';
+import {
+  namedUnit,
+  studiesByPlace,
+  studyColumns,
+  studyTitle,
+  verdictText,
+  warningTexts,
+} from '../studies/study-tables.js';
 import { curveFigure, type Figure } from './curve-figures.js';
 import { html, Markup, tableOf } from './markup.js';
 import { distinct, fileName } from '../file-names.js';
 import { standalone } from './standalone.js';
-import { linePanelFigures } from './line-panels.js';
-import { modeFigure, modePanels } from './mode-figure.js';
-import type { Overview } from './overview-data.js';
 import type { Origin, PageData, PageGroup } from './page-data.js';
 import { bestMarkup, cardOf, failuresMarkup, runsMarkup, troubleMarkup } from './page-runs.js';
 import { samplesMarkup } from './page-samples.js';
 import { pageScript } from './page-script.js';
 import { pageStyle } from './page-style.js';
-import { stepScript } from './step-script.js';
 import { parameterFigures } from './parameter-figures.js';
-import { studyFigure } from './study-figures.js';
+import { sliderMarkup, sliderScript } from './slider.js';
+import { drawnSet, figureSets } from './study-figures.js';
 
 /** How a page is made. `command`: the command line; `now`: Unix ms. */
 type Making = { readonly command: string; readonly spread: Spread; readonly now: number };
@@ -52,7 +57,7 @@ export function pageHtml(data: PageData, making: Making): string {
         </script>
         <script>
           ${new Markup(pageScript)};
-          ${data.overview.modes.length === 0 ? null : new Markup(stepScript)};
+          ${report.studies.some(hasPlaces) ? new Markup(sliderScript) : null};
         </script>
       </body>
     </html> `;
@@ -67,9 +72,9 @@ function mainMarkup(data: PageData, { command, spread, now }: Making): Markup {
     <p>${countsText(report)}</p>
     ${originMarkup(origin)} ${troubleMarkup(runs)} ${ofSweep.map(studyMarkup)}
     ${report.sections.map((section, index) => (isEmpty(section, data) ? null : groupMarkup(section, groups[index]!, spread)))}
-    ${ofRuns.map(studyMarkup)} ${overviewMarkup(data.overview)} ${notesMarkup(reportNotes(report, spread))}
-    ${parametersMarkup(parameterFigures(data))} ${ranking === null ? null : bestMarkup(runs, rankedGroup!, ranking)}
-    ${failuresMarkup(runs)} ${samplesMarkup(data.samples)} ${runsMarkup(data)}
+    ${ofRuns.map(studyMarkup)} ${notesMarkup(reportNotes(report, spread))} ${parametersMarkup(parameterFigures(data))}
+    ${ranking === null ? null : bestMarkup(runs, rankedGroup!, ranking)} ${failuresMarkup(runs)}
+    ${samplesMarkup(data.samples)} ${runsMarkup(data)}
     <p class="soft">Made ${timeText(now)} by <code>${command}</code></p>`;
 }
 
@@ -84,11 +89,11 @@ export function pageFigures(data: PageData): { name: string; svg: string }[] {
     ...report.sections.flatMap((section, index) =>
       figuresOf(groups[index]!).map((figure) => named(section.group, figure)),
     ),
-    ...report.studies.flatMap((study) =>
-      study.figures.map((figure) => named(study.run ?? 'study', studyFigure(figure))),
+    ...report.studies.flatMap(({ run, figures }) =>
+      figureSets(figures).flatMap((set) =>
+        drawnSet(set).figures.map((figure) => named([run ?? 'study', set[0]!.set ?? ''].join(' ').trim(), figure)),
+      ),
     ),
-    ...linePanelFigures(data.overview.panels).map((figure) => named('over-steps', figure)),
-    ...data.overview.modes.flatMap(modePanels).map((figure) => named('last-step', { ...figure, note: '' })),
     ...parameterFigures(data).map((figure) => named('parameters', figure)),
   ]);
 }
@@ -124,7 +129,7 @@ function studyMarkup(study: FoundStudy): Markup {
   return html`<section>
     <h2>${studyTitle(study)}</h2>
     ${verdicts.map((verdict) => html`<p>${verdictText(verdict)}</p>`)} ${tables.map(studyTableMarkup)}
-    ${figures.map((figure) => figureMarkup(studyFigure(figure)))} ${notesMarkup([...notes, ...warningTexts(study)])}
+    ${figureSets(figures).map(setMarkup)} ${notesMarkup([...notes, ...warningTexts(study)])}
     <p class="soft"><code>${study.file}</code></p>
   </section>`;
 }
@@ -132,6 +137,31 @@ function studyMarkup(study: FoundStudy): Markup {
 function studyTableMarkup(table: FoundStudy['tables'][number]): Markup {
   return html`${table.title === null ? null : html`<h3>${table.title}</h3>`} ${tableMarkup(studyColumns(table))}
   ${table.notes.map((note) => html`<p class="note">${note}</p>`)}`;
+}
+
+function hasPlaces({ figures }: FoundStudy): boolean {
+  return figures.some(({ bars }) => bars.some(({ at }) => at !== null));
+}
+
+/** Figures of a study that stand side by side, with one legend and one slider; most stand alone. */
+function setMarkup(set: readonly StudyFigure[]): Markup {
+  const [{ set: title, slider }] = set as [StudyFigure];
+  const drawn = drawnSet(set);
+  const hasSlider = drawn.places.length > 1;
+  if (title === null && !hasSlider && drawn.figures[0]!.isSmall !== true) return figureMarkup(drawn.figures[0]!);
+  return html`<figure class="set" tabindex="0" role="group" aria-label="${title ?? drawn.figures[0]!.title}">
+    ${title === null ? null : html`<h3>${title}</h3>`} ${legendMarkup(drawn.legend)}
+    ${hasSlider ? sliderMarkup(namedUnit(slider), drawn) : null}
+    <div class="small">${drawn.figures.map(panelMarkup)}</div>
+    ${drawn.notes.length === 0 ? null : html`<figcaption>${drawn.notes.join(' ')}</figcaption>`}
+  </figure>`;
+}
+
+function panelMarkup({ title, svg, isSmall }: Figure): Markup {
+  return html`<div ${isSmall === true ? null : html`class="wide"`}>
+    <h4>${title}</h4>
+    ${new Markup(svg)}
+  </div>`;
 }
 
 /** Which setting is best, in sentences. */
@@ -170,26 +200,6 @@ function legendMarkup(legend: Figure['legend']): Markup | null {
   return html`<ul class="legend">
     ${entries}
   </ul>`;
-}
-
-/** Modes at each step, and rewards during training over the steps. */
-function overviewMarkup({ modes, panels, leftOut }: Overview): Markup | null {
-  if (modes.length === 0 && panels.length === 0) return null;
-  const lines = linePanelFigures(panels);
-  return html`<section>
-    <h2>Over the steps</h2>
-    ${leftOut === 0 ? null : html`<p class="note">${leftOut} more settings are left out here.</p>`}
-    ${
-      lines.length === 0
-        ? null
-        : html`${legendMarkup(lines[0]!.legend)}
-            <div class="small">${lines.map((figure) => figureMarkup({ ...figure, legend: [] }))}</div>
-            <p class="note">
-              Lines: the mean over the seeds; inner bands ±1 standard deviation, outer bands from the least to the most.
-            </p>`
-    }
-    ${modes.map(modeFigure)}
-  </section>`;
 }
 
 /** The first and the last figure are wide; the others are side by side. */

@@ -28,9 +28,8 @@ const MOST_NAMED = 4;
 
 function figureLine({ figures }: FoundStudy): string[] {
   if (figures.length === 0) return [];
-  const rest = figures.length - MOST_NAMED;
-  const names = [...figures.slice(0, MOST_NAMED).map(({ title }) => title), ...(rest > 0 ? [`${rest} more`] : [])].join(
-    ', ',
-  );
-  return [`${counted(figures.length, 'figure')}, which \`memrl-tui report\` draws with --html: ${names}`];
+  const names = [...new Set(figures.map(({ title, set }) => set ?? title))];
+  const rest = names.length - MOST_NAMED;
+  const named = [...names.slice(0, MOST_NAMED), ...(rest > 0 ? [`${rest} more`] : [])].join(', ');
+  return [`${counted(figures.length, 'figure')}, which \`memrl-tui report\` draws with --html: ${named}`];
 }

@@ -1,5 +1,6 @@
 /** The `study.json` of `memrl entropy`, for reports: figures of the measured change, its prediction and the kernel over all repetitions. */
 import { fitPowerLaw } from '../../study/memory/scaling.js';
+import { figure, points } from '../../study/study-parts.js';
 import type { Study, StudyCurve, StudyFigure } from '../../../contract/study.js';
 import { shortNumber } from '../../../text/numbers.js';
 import type { Experiment } from './experiment.js';
@@ -19,10 +20,6 @@ export function entropyStudy(results: readonly Result[]): Pick<Study, 'title' | 
   const figures = [...slopeFigure(results), ...agreementFigure(results), ...kernelFigure(results)];
   return figures.length === 0 ? null : { title: 'entropy under a step', figures };
 }
-
-const bare = { unit: null, log: false } as const;
-const noEnds = { lo: null, hi: null, xlo: null, xhi: null } as const;
-const plain = { lines: [], cells: null, range: null } as const;
 
 type Change = { readonly eta: number; readonly change: number };
 
@@ -46,28 +43,21 @@ function slopeFigure(results: readonly Result[]): StudyFigure[] {
   // All laws are one series, with a gap in the line after each law.
   const laws = fitted.flatMap(({ law, changes }) => [
     ...changes.map(({ eta }) => ({ eta, change: law.factor * eta ** law.slope })),
-    { eta: changes.at(-1)!.eta, change: null },
+    { eta: changes.at(-1)!.eta, change: Number.NaN },
   ]);
   const [slopes, fits] = [fitted.map(({ law }) => law.slope), fitted.map(({ law }) => law.r2)];
   const note = `Dots: measured. Lines: a power law through each of ${fitted.length} steps, with exponents from ${Math.min(...slopes).toFixed(3)} to ${Math.max(...slopes).toFixed(3)} and R² from ${Math.min(...fits).toFixed(4)}. Dashed: slope 1.`;
-  return [
-    {
-      ...{ title: 'change of entropy against learning rate', note, ...plain },
-      ...{ x: { title: 'η', unit: null, log: true }, y: { title: '|ΔH|', unit: 'nats', log: true } },
-      series: [
-        curve('line', laws),
-        curve(
-          'dashed',
-          ends.map((eta) => ({ eta, change: middle * eta })),
-        ),
-        curve('points', all),
-      ],
-    },
-  ];
+  const slope = ends.map((eta) => ({ eta, change: middle * eta }));
+  const axes = [
+    { title: 'η', log: true },
+    { title: '|ΔH|', unit: 'nats', log: true },
+  ] as const;
+  const series = [curve('line', laws), curve('dashed', slope), curve('points', all)];
+  return [figure('change of entropy against learning rate', note, axes, series)];
 }
 
-function curve(kind: StudyCurve['kind'], changes: readonly { eta: number; change: number | null }[]): StudyCurve {
-  return { name: '', kind, x: changes.map(({ eta }) => eta), y: changes.map(({ change }) => change), ...noEnds };
+function curve(kind: StudyCurve['kind'], changes: readonly Change[]): StudyCurve {
+  return points('', changes, ({ eta, change }) => ({ x: eta, y: change }), kind);
 }
 
 /** Truth against prediction at the lowest learning rate, per unit of it, with 95 % intervals. */
@@ -77,18 +67,18 @@ function agreementFigure(results: readonly Result[]): StudyFigure[] {
     return entry === undefined ? [] : [{ approx, entry }];
   });
   if (judged.length === 0) return [];
-  const truths = judged.map(({ entry }) => entry.delta_h_controlled / entry.eta);
-  const errors = judged.map(({ entry }) => (INTERVAL * entry.controlled_error) / entry.eta);
-  const predicted = (name: string, of: (approx: Result['approx']) => readonly [value: number, error: number]) => {
-    const found = judged.map(({ approx }) => of(approx));
-    return {
-      ...{ name, kind: 'points' as const, x: found.map(([value]) => value), y: truths },
-      lo: truths.map((truth, at) => truth - errors[at]!),
-      hi: truths.map((truth, at) => truth + errors[at]!),
-      xlo: found.map(([value, error]) => value - INTERVAL * error),
-      xhi: found.map(([value, error]) => value + INTERVAL * error),
-    };
-  };
+  const predicted = (name: string, of: (approx: Result['approx']) => readonly [value: number, error: number]) =>
+    points(name, judged, ({ approx, entry }) => {
+      const [[x, xerror], y, error] = [
+        of(approx),
+        entry.delta_h_controlled / entry.eta,
+        entry.controlled_error / entry.eta,
+      ];
+      return {
+        ...{ x, xlo: x - INTERVAL * xerror, xhi: x + INTERVAL * xerror },
+        ...{ y, lo: y - INTERVAL * error, hi: y + INTERVAL * error },
+      };
+    });
   const series = [
     predicted('first order', (approx) => [approx.delta_h_per_lr, approx.standard_error]),
     predicted('without the change of lengths', (approx) => [
@@ -96,19 +86,15 @@ function agreementFigure(results: readonly Result[]): StudyFigure[] {
       approx.without_denominator_error,
     ]),
   ];
-  const values = series.flatMap(({ x, y }) => [...x, ...y]);
+  const values = series.flatMap(({ x, y }) => [...x, ...y]).map(Number);
   const ends = [Math.min(...values), Math.max(...values)];
   const z = judged.map(({ entry }) => entry.z!);
   const within = (name: 'controlled' | 'without_denominator') =>
     z.filter((each) => Math.abs(each[name]) < INTERVAL).length;
   const note = `At η = ${shortNumber(judged[0]!.entry.eta)}, bars: 95 %. Within the errors of both: ${within('controlled')} of ${z.length}; without the change of lengths ${within('without_denominator')}.`;
-  return [
-    {
-      ...{ title: 'prediction and truth', note, ...plain },
-      ...{ x: { title: '∇H·v, predicted', ...bare }, y: { title: 'ΔH/η, in truth', ...bare } },
-      series: [...series, { name: '', kind: 'dashed', x: ends, y: ends, ...noEnds }],
-    },
-  ];
+  const axes = [{ title: '∇H·v, predicted' }, { title: 'ΔH/η, in truth' }] as const;
+  const equal = points('', ends, (end) => ({ x: end, y: end }), 'dashed');
+  return [figure('prediction and truth', note, axes, [...series, equal])];
 }
 
 /** Cosines of the Fisher kernel between the answers of the first step that has one. */
@@ -124,8 +110,8 @@ function kernelFigure(results: readonly Result[]): StudyFigure[] {
   const note = `Cosines between the gradients of log-probabilities of ${shown.length} answers, in the metric of the step; red: 1, white: 0, blue: −1. Lines divide answers to different prompts.`;
   return [
     {
-      ...{ title: 'Fisher kernel', note, x: { title: 'answer', ...bare }, y: { title: 'answer', ...bare } },
-      ...{ series: [], cells, range: [-1, 1] },
+      ...figure('Fisher kernel', note, [{ title: 'answer' }, { title: 'answer' }], []),
+      ...{ cells, range: [-1, 1] },
       lines: borders.flatMap((at) => [
         { x: at, y: null, text: '' },
         { x: null, y: at, text: '' },
