@@ -5,7 +5,8 @@
  *
  * Parts: `sdk` (three versions of the SDK train to the same numbers, and the newest runs the program of docs/tinker.md; what is done
  * when no part is named), `load` (8 clients at once), `fuzz` (100,000 bad requests), `cookbook` (the unmodified cookbook's arithmetic
- * recipe; installs PyTorch), `loops` (its sl_loop and rl_loop). `record`: `sdk`, and what the versions asked and were answered goes
+ * recipe; installs PyTorch), `loops` (its sl_loop and rl_loop), `methods` (every method of the newest SDK, and the table of
+ * docs/tinker.md of what came of it), `weights` (PEFT and transformers compute what the service computes). `record`: `sdk`, and what the versions asked and were answered goes
  * into test/fixtures/tinker, for the tests that have no Python.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -16,6 +17,7 @@ import { learnArithmetic } from './tinker/cookbook.js';
 import { fuzzService } from './tinker/fuzz.js';
 import { loadService } from './tinker/load.js';
 import { runLoops } from './tinker/loops.js';
+import { callMethods, openWeights } from './tinker/methods.js';
 import { pythonWith, root, runPython, withService } from './tinker/support.js';
 
 const versions = ['0.18.2', '0.25.0', '0.38.0'];
@@ -28,6 +30,8 @@ const parts = {
   fuzz: fuzzService,
   cookbook: learnArithmetic,
   loops: runLoops,
+  methods: callMethods,
+  weights: openWeights,
 };
 if (!Object.hasOwn(parts, part)) {
   console.error(`There is no part ${part}.\n\n→ Choose among: ${Object.keys(parts).join(', ')}.`);

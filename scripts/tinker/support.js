@@ -33,8 +33,8 @@ export function pythonWith(requirements, name) {
 /** A Python with the cookbook, or null. TINKER_PYTHON names one that has the packages already, as PyTorch is large. */
 export function cookbookPython() {
   // The newest that can be installed: 0.6.1 needs a `tml-renderers` of 0.4.1, of which PyPI has 0.2.1 at most.
-  const packages = ['tinker==0.38.0', 'tinker-cookbook==0.5.8', 'torch'];
-  return process.env.TINKER_PYTHON ?? pythonWith(packages, 'cookbook-0.5.8');
+  const packages = ['tinker==0.38.0', 'tinker-cookbook==0.5.8', 'torch', 'peft'];
+  return process.env.TINKER_PYTHON ?? pythonWith(packages, 'cookbook-0.5.8-peft');
 }
 
 /**

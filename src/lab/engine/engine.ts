@@ -52,10 +52,15 @@ export type PromptGroup = {
   readonly prompt: Int32Array;
   /** Each has at least one token. */
   readonly continuations: readonly Int32Array[];
+  /**
+   * Tokens of each continuation to score in the place of its own: as many for each of its tokens, token by token. Whatever is scored,
+   * the model reads the continuation. Absent, or null for a continuation: its own tokens.
+   */
+  readonly targets?: readonly (Int32Array | null)[];
 };
 
 /**
- * Scores with one number per continuation token: group by group, continuation by continuation, token by token. The
+ * Scores with one number per token that is scored: group by group, continuation by continuation, token by token. The
  * first token of a continuation is predicted from the last token of the prompt.
  */
 export type TokenScores = {

@@ -77,8 +77,10 @@ export async function exportModel(path: string, target: string, adapter: string 
   const { shape } = model.config;
   const lora = adapter === null ? null : readPeft(adapter, shape);
   emptyDirectory(target, 'output_dir');
-  const weights = lora === null ? model.weights : (await withLora({ shape, weights: model.weights }, lora)).weights;
-  saveModel(target, { config: model.config, weights });
+  const plain = { shape, weights: model.weights };
+  // A trained head makes a tied model one with a head of its own.
+  const merged = lora === null ? plain : await withLora(plain, lora);
+  saveModel(target, { config: { ...model.config, shape: merged.shape }, weights: merged.weights });
   if (isOwn(directory) && !existsSync(join(directory, tokenizerFiles.tokenizer))) {
     for (const [name, text] of memoryVocabularyFiles()) writeWhole(join(target, name), text);
     return;
@@ -97,10 +99,7 @@ async function withLora(model: PlainModel, { adapter, parameters }: PeftLora): P
   return mergeAdapters(await compiledKernels(), { ...model, adapters: [adapter] }, parameters);
 }
 
-/**
- * Writes the single LoRA of a checkpoint as a directory of PEFT.
- * @throws UserError when the checkpoint has none, or several.
- */
+/** Writes the single LoRA of a checkpoint as a directory of PEFT. @throws UserError when the checkpoint has none, or several. */
 export function exportAdapter(path: string, target: string): void {
   const directory = findModel(path);
   const { shape, adapters } = readModel(directory);

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
-import { layersOf, projections, type Lora, type Projection } from '../engine/adapters/config.js';
+import { layersOf, loraTargets, projections, type Lora, type LoraTarget } from '../engine/adapters/config.js';
 import { adapterLayout } from '../engine/adapters/layout.js';
 import { extract, flatFrom } from '../engine/checkpoint.js';
 import type { ModelShape } from '../engine/engine.js';
@@ -50,8 +50,14 @@ const Config = z.looseObject({
  * Writes one LoRA as `save_pretrained` does.
  *
  * @param directory Created when missing; files of the same names are replaced.
+ * @param base Path of the model that the adapter is for; null when that is not known.
  */
-export function writePeft(directory: string, shape: ModelShape, { adapter, parameters }: PeftLora): void {
+export function writePeft(
+  directory: string,
+  shape: ModelShape,
+  { adapter, parameters }: PeftLora,
+  base: string | null = null,
+): void {
   makeMissing(directory);
   const { tensors } = adapterLayout(shape, [adapter]);
   const named = tensors.map((tensor) => [foreignName(tensor.name, adapter), extract(tensor, parameters)] as const);
@@ -59,7 +65,7 @@ export function writePeft(directory: string, shape: ModelShape, { adapter, param
   writeWhole(join(directory, files.tensors), writeSafetensors({ tensors: sorted, metadata: { format: 'pt' } }));
   const inLayers = layersOf(shape, adapter);
   const config = {
-    base_model_name_or_path: null,
+    base_model_name_or_path: base,
     bias: 'none',
     fan_in_fan_out: false,
     inference_mode: true,
@@ -133,12 +139,14 @@ function targetsOf(modules: 'all-linear' | readonly string[], path: string): Tar
     (module) =>
       /^(?:(?:base_model\.)?model\.)*layers\.(\d+)\.\w+\.(\w+)$/.exec(module) ?? ([null, null, module] as const),
   );
-  const isKnown = (name: string): name is Projection => (projections as readonly string[]).includes(name);
+  const isKnown = (name: string): name is LoraTarget => (loraTargets as readonly string[]).includes(name);
   const stray = named.findIndex(([, , name]) => !isKnown(name));
-  if (stray >= 0) throw unlike(path, `${modules[stray]} is none of ${projections.join(', ')}`);
-  const targets = projections.filter((projection) => named.some(([, , name]) => name === projection));
+  if (stray >= 0) throw unlike(path, `${modules[stray]} is none of ${loraTargets.join(', ')}`);
+  const targets = loraTargets.filter((target) => named.some(([, , name]) => name === target));
+  // The head is in no layer.
+  const heads = targets.includes('lm_head') ? 1 : 0;
   const layers = [...new Set(named.flatMap(([, layer]) => (layer == null ? [] : [Number(layer)])))];
-  const isUniform = layers.length === 0 ? new Set(modules).size === targets.length : new Set(modules).size === layers.length * targets.length; // prettier-ignore
+  const isUniform = layers.length === 0 ? new Set(modules).size === targets.length : new Set(modules).size === layers.length * (targets.length - heads) + heads; // prettier-ignore
   if (!isUniform) throw unlike(path, 'it does not name the same projections in each layer');
   return { targets: targets, layers: layers.length === 0 ? null : layers };
 }

@@ -1,10 +1,14 @@
-/** Directories in which `memrl serve` keeps weights, and the paths that name them: `tinker://MODEL/weights/NAME`. */
+/**
+ * Directories in which `memrl serve` keeps weights, and the paths that name them: `tinker://MODEL/weights/NAME`. A colon in the name of a
+ * model is a plus sign in that of its directory.
+ */
 import { join } from 'node:path';
 
 /** Default of its `dir`. */
 export const serveDirectory = 'runs/serve';
 
-export const weightKinds = ['weights', 'sampler_weights'] as const;
+/** `external_weights` are files for other programs; the service itself does not read them. */
+export const weightKinds = ['weights', 'sampler_weights', 'external_weights'] as const;
 const modelId = /^[\w.-]+:train:\d+$/;
 const checkpointName = /^[\w.-]{1,200}$/;
 /** Ending of the directories of unfinished saves. */

@@ -15,6 +15,7 @@ import {
   type Loss,
   lossTerms,
   type RoutingPass,
+  scoredTokens,
   type SampleRequest,
   type StepBound,
   type StepTaken,
@@ -155,11 +156,12 @@ function klOfSample(datums: readonly Datum[], before: readonly Float32Array[], a
 
 /** Datums that follow each other with the same prompt are computed together. */
 function groupsOf(datums: readonly Datum[]): PromptGroup[] {
-  const groups: { prompt: Int32Array; continuations: Int32Array[] }[] = [];
-  for (const { prompt, tokens } of datums) {
-    const last = groups.at(-1);
-    if (last?.prompt === prompt) last.continuations.push(tokens);
-    else groups.push({ prompt, continuations: [tokens] });
+  const groups: { prompt: Int32Array; continuations: Int32Array[]; targets: (Int32Array | null)[] }[] = [];
+  for (const { prompt, tokens, targets = null } of datums) {
+    if (groups.at(-1)?.prompt !== prompt) groups.push({ prompt, continuations: [], targets: [] });
+    const last = groups.at(-1)!;
+    last.continuations.push(tokens);
+    last.targets.push(targets);
   }
   return groups;
 }
@@ -189,7 +191,7 @@ function zerosLike(scores: Floats): Floats {
 
 function byDatum(datums: readonly Datum[], logprobs: Float32Array): Float32Array[] {
   let at = 0;
-  return datums.map(({ tokens }) => logprobs.slice(at, (at += tokens.length)));
+  return datums.map((datum) => logprobs.slice(at, (at += scoredTokens(datum).length)));
 }
 
 /**
@@ -205,10 +207,11 @@ type Scored = {
 
 function addDatum(sums: BatchStatistics, datum: Datum, scored: Scored, loss: Loss): void {
   const { objective, divisor = 1, pull = null } = loss;
-  const { weights, logprobs: sampled, tokens } = datum;
+  const { weights, logprobs: sampled } = datum;
+  const count = scoredTokens(datum).length;
   const reference = pull === null ? undefined : datum.reference;
-  const terms = lossTerms(datum, scored.logprobs.subarray(scored.at, scored.at + tokens.length), objective);
-  for (let token = 0; token < tokens.length; token++, scored.at++) {
+  const terms = lossTerms(datum, scored.logprobs.subarray(scored.at, scored.at + count), objective);
+  for (let token = 0; token < count; token++, scored.at++) {
     const weight = weights[token]!;
     if (weight === 0) continue;
     const [lp, q, A, clip] = terms(token);

@@ -15,6 +15,11 @@ export type Datum = {
   readonly prompt: Int32Array;
   /** Has at least one token. */
   readonly tokens: Int32Array;
+  /**
+   * Tokens that are scored in the place of `tokens`, as many for each of them, token by token; the arrays below then have an entry for
+   * each of these. In this process.
+   */
+  readonly targets?: Int32Array | undefined;
   /** Weight of each token in the loss; 0 for tokens that the policy did not generate. */
   readonly weights: ArrayLike<number>;
   /** Zeros by default. */
@@ -34,6 +39,11 @@ export type Datum = {
   /** Log-probability under a reference model, for the KL term of the loss. In this process. */
   readonly reference?: ArrayLike<number> | undefined;
 };
+
+/** The tokens of a datum whose log-probabilities are computed. */
+export function scoredTokens({ tokens, targets }: Datum): Int32Array {
+  return targets ?? tokens;
+}
 
 /** How the loss of a batch is computed: a weighted sum over its tokens, divided by `divisor`. */
 export type Loss = {

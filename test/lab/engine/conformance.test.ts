@@ -132,6 +132,26 @@ describe.each(everyEngine)('the engine on %s', (backend) => {
     },
   );
 
+  it('scores other tokens than those it reads, several a position, as continuations of their own', async () => {
+    const engine = await trainedEngineOn(backend, oddShape);
+    const [prompt, read, targets] = [Int32Array.of(1, 2), Int32Array.of(3, 4), Int32Array.of(5, 6, 7, 7)];
+    const together = [{ prompt, continuations: [read], targets: [targets] }];
+    const ofEach = (...tokens: number[]) => tokens.map((token) => Int32Array.of(token));
+    const apart = [
+      { prompt, continuations: ofEach(5, 6) },
+      { prompt: Int32Array.of(1, 2, 3), continuations: ofEach(7, 7) },
+    ];
+    expectSame(backend, (await engine.forward(together)).logprobs, (await engine.forward(apart)).logprobs);
+    const dLogprob = slopes(4, 23);
+    const gradients = [
+      await gradientOf(engine, together, dLogprob, null),
+      await gradientOf(engine, apart, dLogprob, null),
+    ];
+    expect(maxDifference(gradients[0]!, gradients[1]!)).toBeLessThan(1e-5 * Math.max(...gradients[1]!.map(Math.abs)));
+    const ragged = [{ prompt, continuations: [read], targets: [Int32Array.of(5, 6, 7)] }];
+    await expect(engine.forward(ragged)).rejects.toThrow('has 3 targets');
+  });
+
   it('computes a feed-forward layer of any width as one filled up with zeros, bit for bit, also when it learns', async () => {
     const shape = { ...oddShape, feedForward: 11 };
     const filled = { ...oddShape, feedForward: 12 };

@@ -1,8 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { httpServer } from '../../../src/lab/tinker/server/http-server.js';
+import { PATIENCE_MS } from '../../patience.js';
 import { removeFolder } from '../../remove-folder.js';
 import { tempDirectory } from '../temp-directory.js';
 import { runningService, withModel, type Answer, type RunningService } from './running-service.js';
@@ -156,6 +159,31 @@ describe('what is refused over HTTP', () => {
     });
     expect([413, 'ECONNRESET', 'EPIPE']).toContain(answer);
     expect((await service.ask('GET', 'healthz')).status).toBe(200);
+  });
+
+  it('lets small bodies in while large ones hold the room that these share', async () => {
+    const [line, bug] = [() => undefined, () => undefined];
+    const access = { token: null, mostBodyBytes: 2 ** 23, mostBytesAtOnce: 2 ** 23 };
+    const reporting = { now: () => 0, line, bug };
+    const server = httpServer({ 'POST echo': ({ body }) => ({ bytes: body.length }) }, access, reporting);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const url = `http://127.0.0.1:${port}/api/v1/echo`;
+    const post = async (body: Buffer) =>
+      (await fetch(url, { method: 'POST', body, headers: { 'x-api-key': 'k' } })).status;
+    try {
+      // It sends most of a large body, and then nothing more.
+      const slow = request(url, { method: 'POST', headers: { 'x-api-key': 'k' } });
+      slow.on('error', () => undefined);
+      slow.write(Buffer.alloc(5 * 2 ** 20));
+      await vi.waitFor(async () => expect(await post(Buffer.alloc(3 * 2 ** 20))).toBe(429), PATIENCE_MS);
+      expect(await post(Buffer.alloc(2 ** 19))).toBe(200);
+      slow.destroy();
+      await vi.waitFor(async () => expect(await post(Buffer.alloc(3 * 2 ** 20))).toBe(200), PATIENCE_MS);
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
   });
 
   it('is open to other machines only with a key that they must know', async () => {

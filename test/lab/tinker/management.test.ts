@@ -48,6 +48,30 @@ describe('what the service lists', () => {
   });
 });
 
+it('sessions are found by their words and their metadata, the newest first', async () => {
+  const begin = async (display_name: string, user_metadata: object) =>
+    (await service.ask('POST', 'create_session', { display_name, user_metadata })).body.session_id;
+  const [one, two] = [await begin('Nightly sums', { kind: 'a' }), await begin('nightly words', { kind: 'b' })];
+  type Found = { sessions: { session_id: string }[]; next_cursor: object | null };
+  const search = async (body: object) => (await service.ask('POST', 'sessions/search', body)).body as unknown as Found;
+  const ids = ({ sessions }: Found) => sessions.map(({ session_id: id }) => id);
+  expect(ids(await search({ display_name: 'NIGHTLY' }))).toEqual([two, one]);
+  expect(ids(await search({ display_name: 'sums nightly' }))).toEqual([one]);
+  expect(ids(await search({ user_metadata: { kind: 'b' } }))).toEqual([two]);
+  const page = await search({ display_name: 'nightly', limit: 1 });
+  expect(ids(await search({ display_name: 'nightly', limit: 1, cursor: page.next_cursor }))).toEqual([one]);
+});
+
+it.each([
+  { method: 'GET', path: 'audit?event_type=all', words: /no audit log here: requests\.jsonl/ },
+  { method: 'GET', path: 'billing/usage/events?starting_on=x', words: /Nothing is billed here/ },
+  { method: 'PUT', path: 'sessions/x/project', words: /no projects here/ },
+  { method: 'GET', path: 'sessions/x/trace_export', words: /no traces here/ },
+])('$method $path is of a service that many share: the answer says what there is instead', async (each) => {
+  const answer = await service.ask(each.method, each.path, each.method === 'PUT' ? { project_id: 'p' } : undefined);
+  expect([answer.status, answer.body.detail]).toEqual([400, expect.stringMatching(each.words)]);
+});
+
 describe('saved weights', () => {
   it('expire when they are told to, and never when they are told so', async () => {
     const { model } = await withModel(service);
@@ -72,15 +96,24 @@ describe('saved weights', () => {
     expect((await service.ask('GET', 'checkpoints')).status).toBe(200);
   });
 
-  it('are not published or packed: the answer says where they are', async () => {
+  it('are not published: the answer says why', async () => {
     const { model } = await withModel(service);
     const path = await save(model, 1, 'kept');
     expect((await service.ask('POST', `${checkpointsAt(path)}/publish`)).body.detail).toMatch(/on this machine alone/);
-    const archive = await service.ask('GET', `${checkpointsAt(path)}/archive`);
-    expect([archive.status, archive.body.detail]).toEqual([
-      404,
-      expect.stringContaining(join(directory, 'checkpoints')),
-    ]);
+  });
+
+  it('are copied to a run of their own, once for a request that is sent again, and outlive their source', async () => {
+    const { model } = await withModel(service);
+    const source = await save(model, 1, 'kept');
+    const copy = async () =>
+      (await service.ask('POST', 'copy_weights', { source_path: source, destination_project_id: 'p' }, { 'x-idempotency-key': 'once' }))
+        .body as unknown as { tinker_path: string }; // prettier-ignore
+    const { tinker_path: path } = await copy();
+    expect(path).toMatch(/^tinker:\/\/\w+-copy1:train:0\/weights\/kept$/);
+    expect((await copy()).tinker_path).toBe(path);
+    await service.ask('DELETE', checkpointsAt(source));
+    const loaded = await service.result('load_weights', { model_id: model, seq_id: 2, path });
+    expect(loaded.body.path).toBe(path);
   });
 });
 
@@ -99,8 +132,8 @@ describe('a model', () => {
   it('goes on after an operation that is not there, which says what to do instead', async () => {
     const { model } = await withModel(service);
     const after = service.result('forward', { model_id: model, seq_id: 2, forward_backward_input: learn });
-    const unknown = await service.result('save_weights_external', { model_id: model, seq_id: 1, path: 'x' });
-    expect(unknown.body.error).toMatch(/no POST save_weights_external.*memrl model/);
+    const unknown = await service.result('create_custom_loss', { model_id: model, seq_id: 1, path: 'x' });
+    expect(unknown.body.error).toMatch(/no POST create_custom_loss.*forward_backward_custom/);
     expect((await after).body.metrics['loss:sum']).toBeGreaterThan(0);
   });
 });

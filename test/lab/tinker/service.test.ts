@@ -8,6 +8,8 @@ import {
   writeForwardBackwardRequest,
 } from '../../../src/lab/tinker/protocol/messages.js';
 import type { Tensor } from '../../../src/lab/tinker/protocol/tensors.js';
+import { layout } from '../../../src/lab/engine/layout.js';
+import { readModel } from '../../../src/lab/run/model-files.js';
 import { removeFolder } from '../../remove-folder.js';
 import { example, runningService, withModel, type RunningService } from './running-service.js';
 
@@ -89,8 +91,75 @@ describe('training on the service', () => {
       await service.result('forward_backward', learn(model, 1, { data: [zeros] })),
       await service.result('forward_backward', learn(other, 1, { data: [whole] })),
     ];
-    expect(got[0]!.body).toEqual(got[1]!.body);
+    expect(got[0]!.body.metrics).toEqual(got[1]!.body.metrics);
     expect(got[0]!.body.metrics['loss:sum']).toBeGreaterThan(0);
+    const scores = got.map(({ body }) => body.loss_fn_outputs[0]!.logprobs.data.slice(4));
+    expect(scores[0]).toEqual(scores[1]);
+    // What is no token of the model stands for the one that follows.
+    const none = { ...targets, data: targets.data.map((target, at) => (weights[at] === 0 ? -100 : target)) };
+    const unmasked = { ...whole, loss_fn_inputs: { ...whole.loss_fn_inputs, target_tokens: none } };
+    const given = await service.result('forward', learn(model, 2, { data: [unmasked] }));
+    expect(given.body.loss_fn_outputs).toEqual(got[1]!.body.loss_fn_outputs);
+  });
+
+  it('takes tokens without weights as of the weight 1, as the examples of the SDK send them', async () => {
+    const [{ model }, { model: other }] = [await withModel(service), await withModel(service)];
+    const { target_tokens: targets } = example(sentence).loss_fn_inputs;
+    const bare = { ...example(sentence), loss_fn_inputs: { target_tokens: targets } };
+    const got = [
+      await service.result('forward_backward', learn(model, 1, { data: [bare] })),
+      await service.result('forward_backward', learn(other, 1, { data: [example(sentence)] })),
+    ];
+    expect(got[0]!.body).toEqual(got[1]!.body);
+  });
+
+  it('scores and learns any targets, several a token, in the shape in which they were sent', async () => {
+    const [{ model }, { model: other }] = [await withModel(service), await withModel(service)];
+    const input = { chunks: [{ type: 'encoded_text', tokens: [5, 6] }] };
+    const wide = (data: number[], dtype: string) => ({ data, dtype, shape: [2, 2] });
+    const datum = {
+      model_input: input,
+      loss_fn_inputs: {
+        target_tokens: wide([40, 6, 50, 51], 'int64'),
+        weights: wide([0.5, 0.25, 1, 0], 'float32'),
+      },
+    };
+    const { body } = await service.result('forward_backward', learn(model, 1, { data: [datum] }));
+    const { data, shape } = body.loss_fn_outputs[0]!.logprobs as unknown as { data: number[]; shape: number[] };
+    expect(shape).toEqual([2, 2]);
+    expect(body.metrics['loss:sum']).toBeCloseTo(-(0.5 * data[0]! + 0.25 * data[1]! + data[2]!), 5);
+    // The same as sequences of their own, which end with the target.
+    const apart = [
+      example([5, 40], [0.5]),
+      example([5, 6], [0.25]),
+      example([5, 6, 50], [0, 1]),
+      example([5, 6, 51], [0, 0]),
+    ];
+    const alone = await service.result('forward_backward', learn(other, 1, { data: apart }));
+    const last = alone.body.loss_fn_outputs.map(({ logprobs }) => logprobs.data.at(-1)!);
+    data.forEach((score, at) => expect(score).toBeCloseTo(last[at]!, 5));
+    const norms = [
+      await service.result('optim_step', step(model, 2)),
+      await service.result('optim_step', step(other, 2)),
+    ];
+    expect(norms[0]!.body.metrics['optim/grad_norm']).toBeCloseTo(norms[1]!.body.metrics['optim/grad_norm']!, 4);
+    // Distillation sends the weights with few of their cells (CSR).
+    const sparse = { data: [0.5, 0.25, 1], dtype: 'float32', shape: [2, 2], sparse_crow_indices: [0, 2, 3], sparse_col_indices: [0, 1, 0] }; // prettier-ignore
+    const few = { ...datum, loss_fn_inputs: { ...datum.loss_fn_inputs, weights: sparse } };
+    const same = [datum, few].map((each, at) => service.result('forward', learn(model, 3 + at, { data: [each] })));
+    expect((await same[0]!).body).toEqual((await same[1]!).body);
+  });
+
+  it('lets norms decay with all other weights where all are trained, as AdamW of PyTorch does', async () => {
+    const { model } = await withModel(service, { rank: 0 });
+    const adam_params = { ...adam, learning_rate: 0.5, weight_decay: 0.1 };
+    await service.result('optim_step', { model_id: model, seq_id: 1, adam_params });
+    await service.result('save_weights', { model_id: model, seq_id: 2, path: 'decayed' });
+    const { weights, shape } = readModel(join(directory, 'checkpoints', model.replaceAll(':', '+'), 'weights/decayed'));
+    const norms = layout(shape).filter((tensor) => tensor.shape.length === 1);
+    expect(norms.length).toBeGreaterThan(0);
+    // Without a gradient the step is the decay alone, of weights that are 1 at the start.
+    for (const { offset } of norms) expect(weights[offset]).toBeCloseTo(1 - 0.5 * 0.1, 6);
   });
 
   it('adds up gradients until the step: two requests are one with both halves', async () => {
@@ -155,9 +224,17 @@ describe('training on the service', () => {
     { what: 'a token that the vocabulary does not have', data: [example([5, 6, 200])], words: /token 200/ },
     { what: 'weights that are too few', data: [example(sentence, [1])], words: /weights of datum 0/ },
     {
-      what: 'targets that are not what follows',
-      data: [{ ...example(sentence), model_input: example([1, 2, 3, 4, 5, 6, 7, 8]).model_input }],
-      words: /Target 0 of datum 0/,
+      what: 'a target that the vocabulary does not have',
+      data: [{ ...example(sentence), model_input: example([1, 2, 3, 4, 5, 6, 7, 8]).model_input }].map((datum) => ({
+        ...datum,
+        loss_fn_inputs: { ...datum.loss_fn_inputs, target_tokens: { data: [1, 2, 3, 4, 5, 6, -1], dtype: 'int64' } },
+      })),
+      words: /token -1/,
+    },
+    {
+      what: 'targets that are no multiple of the tokens',
+      data: [{ ...example(sentence), model_input: example([1, 2, 3, 4]).model_input }],
+      words: /target_tokens of datum 0 has the shape \[7\]/,
     },
     { what: 'a loss that there is not', loss_fn: 'ppoo', words: /no loss ppoo.*ppo/s },
     {
@@ -336,9 +413,69 @@ describe('sampling', () => {
     }
     const whole = (await sample(sampler, 2, { temperature: 0 }, { prompt_logprobs: true })).body;
     expect(body.prompt_logprobs).toEqual([null, null, whole.prompt_logprobs[2]]);
-    expect((await sample(sampler, 3, {}, { prompt_alt_tokens_k: 2 })).body.detail).toMatch(
-      /prompt_alt_tokens_k.*not supported/,
-    );
+  });
+
+  it('scores the tokens that are named at each place of a prompt, and draws others', async () => {
+    const sampler = await samplerOf();
+    const plain = (await sample(sampler, 1, {}, { prompt_logprobs: true })).body.prompt_logprobs;
+    const dense = { data: [56, -1, 57, 3], dtype: 'int64', shape: [2, 2] };
+    const csr = { data: [56, 57, 3], dtype: 'int64', shape: [2, 5], sparse_crow_indices: [0, 1, 3], sparse_col_indices: [4, 0, 2] }; // prettier-ignore
+    const asked = async (seq: number, target_prompt_logprobs: object) =>
+      ((await sample(sampler, seq, {}, { target_prompt_logprobs })).body as unknown as { target_prompt_logprobs: { data: number[] } })
+        .target_prompt_logprobs; // prettier-ignore
+    const scores = await asked(2, dense);
+    expect(scores.data[0]).toBeCloseTo(plain[1]!, 5);
+    expect(scores.data[1]).toBeNull();
+    expect(scores.data[2]).toBeCloseTo(plain[2]!, 5);
+    expect(await asked(3, csr)).toMatchObject({ data: [scores.data[0], scores.data[2], scores.data[3]], sparse_col_indices: [4, 0, 2] }); // prettier-ignore
+    const wrong = await sample(sampler, 4, {}, { target_prompt_logprobs: { ...dense, shape: [4, 1] } });
+    expect(wrong.body.error).toMatch(/a row for each token of the prompt but the first/);
+    const { body } = await sample(sampler, 5, { temperature: 0 }, { prompt_alt_tokens_k: 2, topk_prompt_logprobs: 1 });
+    const { tokens } = (body as unknown as { prompt_alt_tokens: { tokens: { data: number[] } } }).prompt_alt_tokens;
+    const best = body.topk_prompt_logprobs.slice(1).map((row) => row[0]![0]);
+    expect(tokens.data).toEqual([best[0], best[0], best[1], best[1]]);
+  });
+
+  it('does not compute what its client has given up', async () => {
+    const sampler = await samplerOf();
+    const body = (seq: number, samples: number, stop: number[]) => ({
+      ...{ sampling_session_id: sampler, seq_id: seq, prompt, num_samples: samples },
+      sampling_params: { max_tokens: 200, stop },
+    });
+    const first = await service.ask('POST', 'asample', body(1, 16, []));
+    // Another stop is another group, which waits for its turn.
+    const { request_id } = (await service.ask('POST', 'asample', body(2, 4096, [1]))).body;
+    expect((await service.ask('POST', 'cancel_future', { request_id })).status).toBe(200);
+    expect((await service.ask('POST', 'retrieve_future', { request_id })).body.error).toMatch(/cancelled/);
+    const done = await service.ask('POST', 'retrieve_future', { request_id: first.body.request_id });
+    expect(done.body.sequences).toHaveLength(16);
+    expect((await service.ask('POST', 'cancel_future', { request_id: 'nobody-1' })).status).toBe(200);
+  });
+
+  it.each([
+    { what: 'no tokens', chunks: [], words: /The prompt has no tokens/ },
+    {
+      what: 'no room for an answer',
+      chunks: [{ tokens: Array<number>(1024).fill(5) }],
+      words: /no room for an answer/,
+    },
+    { what: 'a token of another vocabulary', chunks: [{ tokens: [97] }], words: /token 97/ },
+  ])('refuses a prompt with $what, and goes on', async ({ chunks, words }) => {
+    const sampler = await samplerOf();
+    const refused = await sample(sampler, 1, {}, { prompt: { chunks } });
+    expect(refused.body.category).toBe('user');
+    expect(refused.body.error).toMatch(words);
+    expect((await sample(sampler, 2, { max_tokens: 1 }, { num_samples: 2000 })).body.sequences).toHaveLength(2000);
+  });
+
+  it('refuses a picture in the words of training', async () => {
+    const sampler = await samplerOf();
+    const picture = { chunks: [{ type: 'image', data: 'iVBORw==', format: 'png' }] };
+    const { model } = await withModel(service);
+    const words = /A chunk of the model input is not text, and the models here read only text\.$/;
+    expect((await sample(sampler, 1, {}, { prompt: picture })).body.detail).toMatch(words);
+    const datum = { ...example(sentence), model_input: picture };
+    expect((await service.result('forward', learn(model, 1, { data: [datum] }))).body.error).toMatch(words);
   });
 
   it('tells the requests of a pickled client apart, whose numbers have 18 digits', async () => {

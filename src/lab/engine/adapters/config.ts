@@ -7,7 +7,8 @@ export const projections = ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'gate_proj',
 export type Projection = (typeof projections)[number];
 
 /** The targets of LoRA: the projections, and the head, which is then untied from the embedding. */
-const loraTargets = [...projections, 'lm_head'] as const;
+export const loraTargets = [...projections, 'lm_head'] as const;
+export type LoraTarget = (typeof loraTargets)[number];
 
 /** A range of layers: of L layers, those from ⌊L · start⌋ up to but excluding ⌊L · end⌋, every `stride`-th. */
 const Layers = z.strictObject({

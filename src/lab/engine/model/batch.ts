@@ -33,20 +33,31 @@ export function layOutBatch(shape: ModelShape, groups: readonly PromptGroup[]): 
   return batch;
 }
 
-function checkGroup(shape: ModelShape, { prompt, continuations }: PromptGroup): void {
+function checkGroup(shape: ModelShape, { prompt, continuations, targets }: PromptGroup): void {
   checkTokens(shape, prompt, 'A prompt');
   if (continuations.length === 0) {
     throw new UserError('A prompt group has no continuations.', 'Give each prompt at least one continuation.');
   }
-  for (const continuation of continuations) {
+  continuations.forEach((continuation, index) => {
     checkTokens(shape, continuation, 'A continuation');
+    checkTargets(shape, continuation, targets?.[index] ?? null);
     const length = prompt.length + continuation.length;
-    if (length <= shape.context) continue;
+    if (length <= shape.context) return;
     throw new UserError(
       `A sequence of ${length} tokens is longer than the model's context, ${shape.context}.`,
       `Shorten the sequence, or make the model with \`context\` ${length} or more.`,
     );
-  }
+  });
+}
+
+function checkTargets(shape: ModelShape, tokens: Int32Array, targets: Int32Array | null): void {
+  if (targets === null) return;
+  checkTokens(shape, targets, 'The targets of a continuation');
+  if (targets.length % tokens.length === 0) return;
+  throw new UserError(
+    `A continuation of ${tokens.length} tokens has ${targets.length} targets.`,
+    'Give as many targets for each of its tokens.',
+  );
 }
 
 class BatchBuilder implements Batch {
@@ -64,25 +75,33 @@ class BatchBuilder implements Batch {
     this.#heads = heads;
   }
 
-  addGroup({ prompt, continuations }: PromptGroup): void {
+  addGroup({ prompt, continuations, targets }: PromptGroup): void {
     const first = this.tokens.length;
     this.#addRows(prompt, prompt.length, 0);
     this.#addSegment(first, prompt.length, first, 0);
     const promptHead = this.headRows.push(this.tokens.length - 1) - 1;
-    for (const continuation of continuations) this.#addContinuation(continuation, first, prompt.length, promptHead);
+    continuations.forEach((continuation, index) => {
+      const heads = this.#addContinuation(continuation, first, prompt.length);
+      this.#addTargets(targets?.[index] ?? continuation, [promptHead, ...heads]);
+    });
   }
 
-  #addContinuation(tokens: Int32Array, sharedRow: number, sharedRows: number, promptHead: number): void {
+  /** Adds the rows of a continuation. @returns their head rows. */
+  #addContinuation(tokens: Int32Array, sharedRow: number, sharedRows: number): number[] {
     const row = this.tokens.length;
     const rows = tokens.length - 1;
     this.#addRows(tokens, rows, sharedRows);
     if (rows > 0) this.#addSegment(row, rows, sharedRow, sharedRows);
-    this.targets.push(tokens[0]!);
-    this.targetHeads.push(promptHead);
-    for (let i = 0; i < rows; i++) {
-      this.targets.push(tokens[i + 1]!);
-      this.targetHeads.push(this.headRows.push(row + i) - 1);
-    }
+    return Array.from({ length: rows }, (_, index) => this.headRows.push(row + index) - 1);
+  }
+
+  /** Adds the tokens that are scored, as many for each head. */
+  #addTargets(targets: Int32Array, heads: readonly number[]): void {
+    const each = targets.length / heads.length;
+    targets.forEach((target, index) => {
+      this.targets.push(target);
+      this.targetHeads.push(heads[Math.floor(index / each)]!);
+    });
   }
 
   #addRows(tokens: Int32Array, count: number, position: number): void {

@@ -33,13 +33,21 @@ export function trainWordPiece(texts: Iterable<string>, size: number): ReadonlyM
     );
   }
   const vocabulary = new Set(base);
-  const merging = new Merging(countWords(texts));
+  const merging = new Merging(wordsOf(texts), inside);
   while (vocabulary.size < size) {
-    const piece = merging.next();
-    if (piece === null) break;
-    vocabulary.add(piece);
+    const merge = merging.next();
+    if (merge === null) break;
+    vocabulary.add(merge.joined);
   }
   return filesOf([...vocabulary]);
+}
+
+/** The words of the texts as letters. */
+function wordsOf(texts: Iterable<string>): Word[] {
+  return [...countWords(texts)].flatMap(([text, count]) => {
+    const pieces = Array.from(text, (letter, at) => (at === 0 ? letter : inside + letter));
+    return text.length > longestWord ? [] : [{ count, pieces }];
+  });
 }
 
 /** Counts each word, digit and sign, split as the tokenizer does; characters outside ASCII are unknown to it. */
@@ -51,38 +59,41 @@ function countWords(texts: Iterable<string>): Map<string, number> {
   return counts;
 }
 
-type Word = { readonly count: number; pieces: readonly string[] };
+/** A word as pieces, and how often it occurs. */
+export type Word = { readonly count: number; pieces: readonly string[] };
 
-/** Counts of neighbouring pieces over all words. */
-class Merging {
+/** Two pieces that follow each other, and the piece that they become. */
+export type Merge = { readonly left: string; readonly right: string; readonly joined: string };
+
+/** Merges the most frequent pair of neighbouring pieces, again and again (byte pair encoding, Sennrich et al. 2016). */
+export class Merging {
+  readonly #inside: string;
   readonly #counts = new Map<string, number>();
   /** Words in which a pair occurs, or has occurred. */
   readonly #words = new Map<string, Set<Word>>();
 
-  constructor(counts: ReadonlyMap<string, number>) {
-    for (const [text, count] of counts) {
-      if (text.length > longestWord) continue;
-      const word = { count, pieces: Array.from(text, (letter, at) => (at === 0 ? letter : inside + letter)) };
-      this.#add(word, 1);
-    }
+  /** @param inside Stands before every piece but the first of a word. */
+  constructor(words: Iterable<Word>, inside: string) {
+    this.#inside = inside;
+    for (const word of words) this.#add(word, 1);
   }
 
   /** Joins the most frequent pair, the first by its letters among equals; null when every word is one piece. */
-  next(): string | null {
+  next(): Merge | null {
     let [best, most] = [null as string | null, 0];
     for (const [pair, count] of this.#counts) {
       if (count > most || (count === most && best !== null && pair < best)) [best, most] = [pair, count];
     }
     if (best === null) return null;
     const [left, right] = best.split(' ') as [string, string];
-    const joined = left + right.slice(inside.length);
+    const joined = left + right.slice(this.#inside.length);
     for (const word of this.#words.get(best)!) {
       this.#add(word, -1);
       word.pieces = join(word.pieces, { left, right, joined });
       this.#add(word, 1);
     }
     this.#words.delete(best);
-    return joined;
+    return { left, right, joined };
   }
 
   #add(word: Word, sign: 1 | -1): void {
@@ -98,7 +109,7 @@ class Merging {
   }
 }
 
-function join(pieces: readonly string[], pair: { left: string; right: string; joined: string }): string[] {
+function join(pieces: readonly string[], pair: Merge): string[] {
   const after: string[] = [];
   for (let at = 0; at < pieces.length; at++) {
     const isPair = pieces[at] === pair.left && pieces[at + 1] === pair.right;

@@ -1,6 +1,6 @@
 /** Reads and writes the protobuf messages of the official SDK. The field numbers are those of SDK 0.38.0. */
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
-import { bytesOf, dtypes, int64Bytes, numbersOf, type Tensor } from './tensors.js';
+import { bytesOf, denseOf, dtypes, int64Bytes, numbersOf, type Tensor } from './tensors.js';
 
 /** A sequence, and the inputs of the loss under their names in the protocol. */
 export type WireDatum = {
@@ -20,6 +20,8 @@ export type ForwardBackwardRequest = {
 export type ForwardBackwardOutput = {
   /** Has one array for each datum. */
   readonly logprobs: readonly Float32Array[];
+  /** Shape of the scores of one token, for each datum; absent, or empty for a datum: one number. */
+  readonly trailing?: readonly (readonly number[])[];
   readonly metrics: Readonly<Record<string, number>>;
 };
 
@@ -42,6 +44,19 @@ export type SampleResponse = {
   /** The first is NaN, because nothing comes before the first token. null when the client did not ask. */
   readonly promptLogprobs: Float32Array | null;
   readonly topPromptLogprobs: TopLogprobs | null;
+  /** Absent when the client did not ask. */
+  readonly targetPromptLogprobs?: PromptTensor;
+  readonly promptAltTokens?: { readonly tokens: PromptTensor; readonly logprobs: PromptTensor };
+};
+
+/**
+ * Numbers for places of a prompt after its first, in rows. `sparse`: where they are, row by row (CSR), as the client named the places; else
+ * all are there.
+ */
+export type PromptTensor = {
+  readonly values: Float32Array | Int32Array;
+  readonly shape: readonly number[];
+  readonly sparse: { readonly rows: readonly number[]; readonly columns: readonly number[] } | null;
 };
 
 type Visit = (field: number, type: WireType) => boolean;
@@ -153,11 +168,13 @@ function readDatum(bytes: Uint8Array): WireDatum {
   return { tokens, inputs };
 }
 
+export const notText = 'A chunk of the model input is not text, and the models here read only text';
+
 /** Reads the bytes of the tokens. @throws Error for a chunk that is a picture or a sound. */
 function readTextChunk(bytes: Uint8Array): Uint8Array {
   let tokens: Uint8Array = new Uint8Array(0);
   readParts(bytes, (field, part) => {
-    if (field !== 1) throw new Error('A chunk of the model input is not text, and the models here read only text.');
+    if (field !== 1) throw new Error(`${notText}.`);
     readParts(part, (inner, content) => {
       if (inner === 1) tokens = content;
     });
@@ -177,19 +194,29 @@ function readInput(bytes: Uint8Array, inputs: Map<string, Tensor>): void {
 
 function readTensor(bytes: Uint8Array): Tensor {
   let dtype: number = dtypes.float32;
-  let dense: Uint8Array = new Uint8Array(0);
+  const parts = new Map<number, Uint8Array>();
   const shape: number[] = [];
   read(bytes, (reader) => (field, type) => {
-    if (field === 1 && type === WireType.LengthDelimited) dense = reader.bytes();
-    else if (field === 2) throw new Error('A tensor is sparse, which is not supported here: send it dense.');
-    else if (field === 3 && type === WireType.Varint) dtype = reader.int32();
+    if (type === WireType.LengthDelimited) {
+      const part = reader.bytes();
+      if (field === 4) readPacked(part, shape);
+      else parts.set(field, part);
+    } else if (field === 3 && type === WireType.Varint) dtype = reader.int32();
     else if (field === 4 && type === WireType.Varint) shape.push(Number(reader.int64()));
-    else if (field === 4 && type === WireType.LengthDelimited) readPacked(reader.bytes(), shape);
     else return false;
     return true;
   });
-  const values = numbersOf(dense, dtype);
+  const sparse = parts.get(2);
+  if (sparse !== undefined) return denseOf(readSparse(sparse, dtype), shape);
+  const values = numbersOf(parts.get(1) ?? new Uint8Array(0), dtype);
   return { values, shape: shape.length === 0 ? [values.length] : shape };
+}
+
+function readSparse(bytes: Uint8Array, dtype: number): Parameters<typeof denseOf>[0] {
+  const parts = new Map<number, Uint8Array>();
+  readParts(bytes, (field, part) => parts.set(field, part));
+  const numbers = (field: number, type: number) => numbersOf(parts.get(field) ?? new Uint8Array(0), type);
+  return { values: numbers(1, dtype), rows: numbers(2, dtypes.int64), columns: numbers(3, dtypes.int64) };
 }
 
 function readPacked(bytes: Uint8Array, into: number[]): void {
@@ -244,16 +271,17 @@ function writeDatum(writer: BinaryWriter, { tokens, inputs }: WireDatum): void {
   }
 }
 
-export function writeForwardBackwardOutput({ logprobs, metrics }: ForwardBackwardOutput): Uint8Array {
+export function writeForwardBackwardOutput({ logprobs, trailing, metrics }: ForwardBackwardOutput): Uint8Array {
   const writer = new BinaryWriter();
   string(writer, 1, 'ArrayRecord');
-  nested(writer, 2, () => {
-    nested(writer, 2, () => {
-      string(writer, 1, 'logprobs');
-      nested(writer, 2, () => writeBatchedTensor(writer, logprobs));
-    });
-    writer.tag(3, WireType.Varint).int64(logprobs.length);
-  });
+  const shapeOf = (at: number) => (trailing?.[at] ?? []).join();
+  // A record has one shape: neighbours of the same shape share one.
+  for (let at = 0; at === 0 || at < logprobs.length;) {
+    let end = at + 1;
+    while (end < logprobs.length && shapeOf(end) === shapeOf(at)) end++;
+    writeRecord(writer, logprobs.slice(at, end), trailing?.[at] ?? []);
+    at = end;
+  }
   for (const [key, value] of Object.entries(metrics)) {
     nested(writer, 3, () => {
       string(writer, 1, key);
@@ -263,12 +291,23 @@ export function writeForwardBackwardOutput({ logprobs, metrics }: ForwardBackwar
   return writer.finish();
 }
 
-function writeBatchedTensor(writer: BinaryWriter, arrays: readonly Float32Array[]): void {
+function writeRecord(writer: BinaryWriter, logprobs: readonly Float32Array[], trailing: readonly number[]): void {
+  nested(writer, 2, () => {
+    nested(writer, 2, () => {
+      string(writer, 1, 'logprobs');
+      nested(writer, 2, () => writeBatchedTensor(writer, logprobs, trailing));
+    });
+    writer.tag(3, WireType.Varint).int64(logprobs.length);
+  });
+}
+
+function writeBatchedTensor(writer: BinaryWriter, arrays: readonly Float32Array[], trailing: readonly number[]): void {
   const offsets = [0];
   for (const { byteLength } of arrays) offsets.push(offsets.at(-1)! + byteLength);
   part(writer, 1, Buffer.concat(arrays.map(bytesOf)));
   part(writer, 2, int64Bytes(offsets));
   writer.tag(3, WireType.Varint).int32(dtypes.float32);
+  if (trailing.length > 0) nested(writer, 4, () => trailing.forEach((size) => writer.int64(size)));
 }
 
 export function readForwardBackwardOutput(bytes: Uint8Array): ForwardBackwardOutput {
@@ -302,7 +341,9 @@ function readLogprobs(bytes: Uint8Array): Float32Array[] {
   );
 }
 
-export function writeSampleResponse({ sequences, promptLogprobs, topPromptLogprobs: top }: SampleResponse): Uint8Array {
+export function writeSampleResponse(response: SampleResponse): Uint8Array {
+  const { sequences, promptLogprobs, topPromptLogprobs: top } = response;
+  const { targetPromptLogprobs: targets, promptAltTokens: alternatives } = response;
   const writer = new BinaryWriter();
   for (const { stopReason, tokens, logprobs, topLogprobs } of sequences) {
     nested(writer, 1, () => {
@@ -314,7 +355,27 @@ export function writeSampleResponse({ sequences, promptLogprobs, topPromptLogpro
   }
   if (promptLogprobs !== null) part(writer, 2, bytesOf(promptLogprobs));
   if (top !== null) writeTopLogprobs(writer, 3, top);
+  if (targets !== undefined) nested(writer, 5, () => writePromptTensor(writer, targets));
+  if (alternatives !== undefined) {
+    nested(writer, 6, () => {
+      nested(writer, 1, () => writePromptTensor(writer, alternatives.tokens));
+      nested(writer, 2, () => writePromptTensor(writer, alternatives.logprobs));
+    });
+  }
   return writer.finish();
+}
+
+function writePromptTensor(writer: BinaryWriter, { values, shape, sparse }: PromptTensor): void {
+  if (sparse === null) part(writer, 1, bytesOf(values));
+  else {
+    nested(writer, 2, () => {
+      part(writer, 1, bytesOf(values));
+      part(writer, 2, int64Bytes(sparse.rows));
+      part(writer, 3, int64Bytes(sparse.columns));
+    });
+  }
+  writer.tag(3, WireType.Varint).int32(values instanceof Float32Array ? dtypes.float32 : dtypes.int32);
+  nested(writer, 4, () => shape.forEach((size) => writer.int64(size)));
 }
 
 function writeTopLogprobs(writer: BinaryWriter, field: number, { tokens, logprobs, k }: TopLogprobs): void {

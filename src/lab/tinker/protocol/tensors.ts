@@ -39,6 +39,45 @@ function sizeOf(dtype: number): number {
   throw new UserError(`A tensor has the type ${dtype}.`, 'Use 1 (float32), 2 (int64), 3 (int32) or 4 (bfloat16).');
 }
 
+/** Limit of the numbers of a sparse tensor with its zeros, so that no small request becomes a large one. */
+const MOST_DENSE = 2 ** 26;
+
+/**
+ * A sparse matrix (CSR) with its zeros.
+ *
+ * @param sparse.rows Where the numbers of each row begin, and where those of the last end.
+ * @throws UserError when the places do not fit the shape.
+ */
+export function denseOf(
+  { values, rows, columns }: { values: Tensor['values']; rows: ArrayLike<number>; columns: ArrayLike<number> },
+  shape: readonly number[],
+): Tensor {
+  requirePlaces({ count: values.length, rows, columns }, shape);
+  const [height = 0, width = 0] = shape;
+  const dense = new (values.constructor as Float32ArrayConstructor)(height * width);
+  for (let row = 0; row < height; row++) {
+    for (let at = rows[row]!; at < rows[row + 1]!; at++) dense[row * width + columns[at]!] = values[at]!;
+  }
+  return { values: dense, shape };
+}
+
+/** @throws UserError when the places of the numbers of a sparse matrix do not fit its shape. */
+export function requirePlaces(
+  { count, rows, columns }: { count: number; rows: ArrayLike<number>; columns: ArrayLike<number> },
+  shape: readonly number[],
+): void {
+  const [height = 0, width = 0] = shape;
+  const isMatrix = shape.length === 2 && height * width <= MOST_DENSE && rows.length === height + 1;
+  const isOrdered = Array.from(rows).every((start, row) => row === 0 || start >= rows[row - 1]!);
+  const isInside = Array.from(columns).every((column) => column >= 0 && column < width);
+  const ends = [rows[0], rows[height], columns.length];
+  if (isMatrix && isOrdered && isInside && ends.every((end, at) => end === [0, count, count][at])) return;
+  throw new UserError(
+    `A sparse tensor of the shape [${shape.join(', ')}] has other places than its rows and columns.`,
+    `Send CSR of two dimensions and at most ${MOST_DENSE} numbers with its zeros, or send it dense.`,
+  );
+}
+
 /** Views the bytes of an array without a copy. */
 export function bytesOf(values: Float32Array | Int32Array | BigInt64Array): Uint8Array {
   return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);

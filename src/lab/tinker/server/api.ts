@@ -2,12 +2,23 @@
 import * as z from 'zod';
 import { readForwardBackwardRequest, readModelPlace } from '../protocol/messages.js';
 import type { Checkpoints } from './checkpoints.js';
+import type { Downloads } from './downloads.js';
 import type { Futures } from './futures.js';
-import type { Handler, HttpRequest, Routes } from './http-server.js';
-import { allCheckpoints, archiveOf, checkpointsOf, page, sessionInfo, trainingRuns, weightsInfo } from './listings.js';
+import { Redirect, type Handler, type HttpRequest, type Routes } from './http-server.js';
+import {
+  allCheckpoints,
+  checkpointsOf,
+  foundSessions,
+  page,
+  sessionInfo,
+  storageUsage,
+  trainingRuns,
+  weightsInfo,
+} from './listings.js';
 import type { ModelCatalogue } from './model-catalogue.js';
 import { Refusal } from './refusal.js';
 import {
+  CopyWeights,
   CreateModel,
   CreateSamplingSession,
   CreateSession,
@@ -18,7 +29,9 @@ import {
   readJsonForwardBackward,
   RequestId,
   readSample,
+  SaveExternal,
   SaveWeights,
+  SearchSessions,
   SessionId,
   TimeToLive,
 } from './requests.js';
@@ -37,6 +50,7 @@ type Parts = {
   readonly futures: Futures;
   readonly catalogue: ModelCatalogue;
   readonly checkpoints: Checkpoints;
+  readonly downloads: Downloads;
   readonly sessions: Sessions;
 };
 
@@ -47,6 +61,7 @@ export function apiRoutes(parts: Parts, limits: Limits): Routes {
     ...samplingRoutes(parts, limits),
     ...listings(parts),
     ...savedWeights(parts),
+    ...notHere,
     // The last route, because it takes every path.
     'POST **': unknownOperation(parts),
   };
@@ -65,7 +80,7 @@ function sessionRoutes({ training, catalogue }: Parts): Routes {
     'GET healthz': () => ({ status: 'ok' }),
     // Compressed bodies are refused, because Node 20 has no zstd.
     'POST client/config': () => ({ proto_compress_fwdbwd: false }),
-    'POST client/dynamic_config': () => ({}),
+    'POST client/dynamic_config': () => ({ sample_cancel_enabled: true }),
     'GET get_server_capabilities': capabilities,
     'POST get_server_capabilities': capabilities,
     'POST create_session': json(CreateSession, (body) => training.createSession(body)),
@@ -99,6 +114,7 @@ function trainingRoutes({ training }: Parts): Routes {
     'POST optim_step': onModel(OptimStep, (body) => training.optimStep(body)),
     'POST save_weights': onModel(SaveWeights, (body) => training.saveWeights(body)),
     'POST save_weights_for_sampler': onModel(SaveWeights, (body) => training.saveForSampler(body)),
+    'POST save_weights_external': onModel(SaveExternal, (body) => training.saveExternal(body)),
     'POST load_weights': onModel(LoadWeights, (body) => training.loadWeights(body)),
     'POST unload_model': json(ModelId, ({ model_id: id }) => training.unload(id)),
   };
@@ -109,6 +125,10 @@ function samplingRoutes({ sampling, futures }: Parts, { longPollMs }: Limits): R
     'POST create_sampling_session': json(CreateSamplingSession, (body) => sampling.createSamplingSession(body)),
     'GET samplers/*': (_, [id = '']) => sampling.samplerInfo(id),
     'POST asample': (request) => sampling.sample(readSample(parsed(request), request.body)),
+    'POST cancel_future': json(RequestId, ({ request_id: id }) => {
+      futures.cancel(id);
+      return {};
+    }),
     'POST retrieve_future': json(RequestId, async ({ request_id: id }, { closed, wantsProtobuf }) => {
       const result = await futures.wait(id, longPollMs, closed);
       if (result === null) return { type: 'try_again', request_id: id, queue_state: 'active' };
@@ -130,10 +150,12 @@ function listings({ checkpoints, sessions }: Parts): Routes {
     'GET checkpoints': ({ query }) => page('checkpoints', allCheckpoints(checkpoints), query),
     'GET sessions': ({ query }) => page('sessions', sessions.all.map(({ id }) => id).toReversed(), query),
     'GET sessions/*': (_, [id = '']) => sessionInfo(sessions.session(id)),
+    'POST sessions/search': json(SearchSessions, (search) => foundSessions(sessions.all, checkpoints, search)),
+    'GET billing/usage/checkpoints/current': () => storageUsage(checkpoints),
   };
 }
 
-function savedWeights({ checkpoints }: Parts): Routes {
+function savedWeights({ checkpoints, downloads, sessions }: Parts): Routes {
   const onWeights = (answer: (path: string, request: HttpRequest) => unknown): Handler => {
     return (request, [run = '', checkpoint = '']) => answer(`tinker://${run}/${checkpoint}`, request) ?? {};
   };
@@ -147,19 +169,42 @@ function savedWeights({ checkpoints }: Parts): Routes {
     'PUT training_runs/*/checkpoints/**/ttl': onWeights((path, request) =>
       checkpoints.keepFor(path, TimeToLive.parse(parsed(request)).ttl_seconds),
     ),
-    'GET training_runs/*/checkpoints/**/archive': onWeights((path) => archiveOf(checkpoints, path)),
+    'POST copy_weights': json(CopyWeights, async ({ source_path: source, ttl_seconds: ttl }, { idempotencyKey }) => ({
+      tinker_path: await checkpoints.copy(source, sessions.copyId(idempotencyKey), ttl ?? null),
+    })),
+    'GET training_runs/*/checkpoints/**/external_weights_urls': onWeights((path, { origin }) =>
+      downloads.urls(path, origin),
+    ),
+    'GET training_runs/*/checkpoints/**/archive': onWeights(
+      async (path, { origin }) => new Redirect(await downloads.archive(path, origin)),
+    ),
+    'GET files/**': (_, [place = '']) => downloads.file(place),
     'POST training_runs/*/checkpoints/**/publish': notPublic,
     'DELETE training_runs/*/checkpoints/**/publish': notPublic,
     'DELETE training_runs/*/checkpoints/**': onWeights((path) => checkpoints.remove(path)),
   };
 }
 
+/** Operations of a service that many share, with what to do here instead. */
+const notHere: Routes = Object.fromEntries(
+  Object.entries({
+    'GET audit':
+      'There is no audit log here: requests.jsonl in the directory of the service has a line for each request.',
+    'GET billing/usage/events': 'Nothing is billed here: the service runs on this machine.',
+    'PUT sessions/*/project': 'There are no projects here: whatever is saved belongs to the directory of the service.',
+    'GET sessions/*/trace_export':
+      'There are no traces here: requests.jsonl in the directory of the service has the time that each request took.',
+  }).map(([route, words]): [string, Handler] => [
+    route,
+    () => {
+      throw new Refusal(400, words);
+    },
+  ]),
+);
+
 /** Operations that the SDK has and the service has not, with what to do instead. */
 const instead: Readonly<Record<string, string>> = {
-  save_weights_external:
-    ' Use save_weights_for_sampler; then `memrl model DIRECTORY output_dir=…` writes the weights for transformers.',
   create_custom_loss: ' Use forward_backward_custom with a function: it runs in the client.',
-  copy_weights: ' Load the weights and save them under another name.',
 };
 
 /** An unknown operation on a model keeps its place in the model's order, so that later requests do not wait for it forever. */

@@ -1,5 +1,5 @@
 /** Saved weights on the disk, under the paths by which clients name them: `tinker://MODEL/weights/NAME`. */
-import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { makeDirectory } from '../../run/make-directory.js';
@@ -123,6 +123,28 @@ export class Checkpoints {
     return found;
   }
 
+  /** Opens weights that the service itself can read. @throws Refusal for those that were saved for other programs. */
+  openOwn(path: string): Checkpoint {
+    const found = this.open(path);
+    if (!path.includes('/external_weights/')) return found;
+    throw new Refusal(400, `${path} are weights for other programs. Save with save_state what is to be read here.`);
+  }
+
+  /**
+   * Copies weights to another model's name, which nothing trains. The copy does not expire with its source.
+   *
+   * @param ttl Seconds until the copy expires; null for never.
+   * @returns the path of the copy.
+   */
+  copy(path: string, model: string, ttl: number | null): Promise<string> {
+    const { directory, manifest } = this.open(path);
+    const [, , , kind, name] = path.split('/') as [string, string, string, CheckpointKind, string];
+    const { base_model: base, lora, user_metadata: metadata } = manifest;
+    const copying = async (draft: string) => cpSync(directory, draft, { recursive: true });
+    // A request that is sent again makes the same copy again.
+    return this.write({ model, kind, name, overwrite: true }, { base, lora, ttl, metadata }, copying);
+  }
+
   /** @param seconds Time from now on after which the weights expire; null for never. */
   keepFor(path: string, seconds: number | null): void {
     const { directory, manifest } = this.open(path);
@@ -215,6 +237,11 @@ function expiry(now: number, seconds: number | null): number | null {
 
 function writeManifest(directory: string, manifest: Manifest): void {
   writeWhole(join(directory, manifestFile), `${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+/** Names of the files of weights, without the facts that the service stores beside them. */
+export function filesOf({ directory }: Pick<Checkpoint, 'directory'>): string[] {
+  return readdirSync(directory).filter((name) => name !== manifestFile && !name.startsWith('.'));
 }
 
 /** Sum of the sizes of the files in a directory, in bytes. */

@@ -9,12 +9,16 @@ import { join } from 'node:path';
 import { UserError } from '../../../base/user-error.js';
 import { initialAdapters } from '../../engine/adapters/initial-adapters.js';
 import type { AdamOptions } from '../../engine/engine.js';
-import { tokenizerFiles } from '../../hugging-face/tokenizer.js';
+import { layout } from '../../engine/layout.js';
+import { saveModel } from '../../hugging-face/directory.js';
+import { writePeft } from '../../hugging-face/peft.js';
+import { specialsOf, tokenizerFiles } from '../../hugging-face/tokenizer.js';
 import type { Objective } from '../../objectives/objectives.js';
 import { rng } from '../../rng.js';
 import { EngineService } from '../../service/engine-service.js';
 import { type Datum, lossOfDatum } from '../../service/service.js';
 import type { ForwardBackwardOutput, ForwardBackwardRequest, SampleResponse } from '../protocol/messages.js';
+import { encryptFiles, writeArchive } from './archive.js';
 import { datumOf, lossOf, plansOf, requireVocabulary } from './datums.js';
 import type { BaseModel, ModelCatalogue } from './model-catalogue.js';
 import {
@@ -67,6 +71,22 @@ export class Computation {
   /** Writes a model into a directory that exists. */
   async save(id: string, directory: string): Promise<void> {
     await this.#model(id).save(directory);
+  }
+
+  /**
+   * Writes a model for other programs into a directory that exists: a LoRA for PEFT, and a model whose weights are all trained for
+   * transformers.
+   *
+   * @param recipients Public keys of age, to which the files are encrypted; none leaves them as they are.
+   */
+  async export(id: string, directory: string, recipients: readonly string[]): Promise<void> {
+    await this.#model(id).export(directory);
+    if (recipients.length > 0) encryptFiles(directory, recipients);
+  }
+
+  /** Packs saved weights. @param files Names of the files of external weights. */
+  async archive(directory: string, target: string, files: readonly string[]): Promise<void> {
+    await writeArchive(directory, target, files);
   }
 
   /** @param withOptimizer false starts the optimizer from its beginning. */
@@ -131,7 +151,9 @@ class TrainedModel {
   async forwardBackward(request: ForwardBackwardRequest): Promise<ForwardBackwardOutput> {
     const objective = lossOf(request);
     // All datums are checked before the first pass, because a request is carried out whole or not at all.
-    const datums = request.data.map((datum, index) => datumOf(datum, index, objective));
+    const { vocabulary } = this.base.shape;
+    const known = (token: number) => token >= 0 && token < vocabulary;
+    const datums = request.data.map((datum, index) => datumOf(datum, index, { objective, known }));
     this.#checkTokens(datums);
     const logprobs: Float32Array[] = [];
     let loss = 0;
@@ -140,7 +162,7 @@ class TrainedModel {
       loss += learnt.loss;
       logprobs.push(...plan.restore(learnt.logprobs));
     }
-    return { logprobs, metrics: { 'loss:sum': loss } };
+    return { logprobs, trailing: datums.map(({ trailing }) => trailing), metrics: { 'loss:sum': loss } };
   }
 
   async #compute(datums: readonly Datum[], objective: Objective, forwardOnly: boolean) {
@@ -151,8 +173,12 @@ class TrainedModel {
   }
 
   /** @returns the norm of the gradient before it was clipped. */
-  async optimStep(options: AdamOptions): Promise<number> {
-    return (await this.#service.optimStep(options)).gradientNorm!;
+  async optimStep({ weightDecay = 0, ...options }: AdamOptions): Promise<number> {
+    // In PyTorch's AdamW, whose terms the protocol uses, norms decay like all other weights. Adapters have no norms.
+    const norms = layout(this.base.shape).filter(({ shape }) => shape.length === 1);
+    const groups = [{ tensors: norms.map(({ name }) => name), weightDecay }];
+    const decay = weightDecay > 0 ? { weightDecay, ...(this.lora.rank === 0 && { groups }) } : {};
+    return (await this.#service.optimStep({ ...options, ...decay })).gradientNorm!;
   }
 
   async parameters(): Promise<Parameters> {
@@ -162,6 +188,19 @@ class TrainedModel {
   /** Writes the model with its tokenizer into a directory that exists; every command can read it as a model. */
   async save(directory: string): Promise<void> {
     await this.#service.saveState(directory);
+    this.#copyTokenizer(directory);
+  }
+
+  async export(directory: string): Promise<void> {
+    const { shape, tokenizer, directory: base } = this.base;
+    const [adapter] = adaptersOf(this.lora) ?? [];
+    const values = await this.#service.weights();
+    if (adapter?.kind === 'lora') return writePeft(directory, shape, { adapter, parameters: values }, base);
+    saveModel(directory, { config: { shape, ...specialsOf(tokenizer) }, weights: values });
+    this.#copyTokenizer(directory);
+  }
+
+  #copyTokenizer(directory: string): void {
     for (const name of Object.values(tokenizerFiles)) {
       const from = join(this.base.directory, name);
       if (existsSync(from)) copyFileSync(from, join(directory, name));
@@ -186,8 +225,8 @@ class TrainedModel {
   }
 
   #checkTokens(datums: readonly Datum[]): void {
-    datums.forEach(({ prompt, tokens }, index) => {
-      requireVocabulary(`Datum ${index}`, [prompt[0]!, ...tokens], this.base);
+    datums.forEach(({ prompt, tokens, targets }, index) => {
+      for (const each of [prompt, tokens, targets ?? []]) requireVocabulary(`Datum ${index}`, each, this.base);
       const { context } = this.base.shape;
       if (tokens.length < context) return;
       throw new UserError(

@@ -2,7 +2,7 @@
 import { UserError } from '../../../base/user-error.js';
 import { didYouMean } from '../../../text/nearest.js';
 import { crossEntropy, type LossFn, lossFns, type Objective, objectiveOf } from '../../objectives/objectives.js';
-import type { Datum } from '../../service/service.js';
+import { type Datum, scoredTokens } from '../../service/service.js';
 import type { ForwardBackwardRequest, WireDatum } from '../protocol/messages.js';
 import type { Tensor } from '../protocol/tensors.js';
 import type { BaseModel } from './model-catalogue.js';
@@ -36,37 +36,53 @@ export function lossOf({ lossFn, config }: Pick<ForwardBackwardRequest, 'lossFn'
 }
 
 /**
- * The datum of the engine's service for one of the wire. Its prompt is the first token alone, so that each later position has its log-probability.
+ * The datum of the engine's service for one of the wire. Its prompt is the first token alone, so that each later position has its
+ * log-probability. A token without a weight has the weight 1, as in the examples of the SDK.
  *
+ * @param known Whether the model has this token.
  * @throws UserError that says which input is missing or too short.
  */
-export function datumOf(datum: WireDatum, index: number, objective: Objective): Learnable {
+export function datumOf(
+  datum: WireDatum,
+  index: number,
+  { objective, known }: { readonly objective: Objective; readonly known: (token: number) => boolean },
+): Learnable {
   const { tokens } = datum;
   if (tokens.length === 0) throw new UserError(`Datum ${index} has no tokens.`, 'Send at least one.');
-  const inputs = inputsOf(datum, index, objective.name);
+  const { count, shape } = targetsOf(datum, index);
+  const inputs = inputsOf(datum, { index, loss: objective.name, count });
   const loss = {
     // The pull of dro towards the sampler also acts on tokens whose advantage is 0.
     isSilent: objective.name !== 'dro',
     ...(objective.name === 'cross_entropy'
-      ? { weights: inputs.needed('weights') }
-      : rolloutOf(inputs, tokens.length, objective)),
+      ? { weights: inputs.optional('weights') ?? new Float32Array(count).fill(1) }
+      : rolloutOf(inputs, count, objective)),
   };
-  const targets = Int32Array.from(inputs.needed('target_tokens'));
-  const wrong = targets.findIndex((target, at) => isOther(target, tokens[at + 1]) && isTrainedOn(loss, at));
-  if (wrong >= 0) {
-    throw new UserError(
-      `Target ${wrong} of datum ${index} is ${targets[wrong]}, and the input goes on with ${tokens[wrong + 1]}.`,
-      'Give as targets the input, moved by one token.',
-    );
-  }
-  // Clients put any number where nothing is trained on, as the cookbook's rl_loop does for the tokens of a prompt.
-  const following = targets.map((target, at) => tokens[at + 1] ?? target);
-  return { prompt: tokens.subarray(0, 1), tokens: following, ...loss };
+  const each = count / tokens.length;
+  const after = (at: number) => tokens[Math.floor(at / each) + 1];
+  // Clients put any number where nothing is trained on. One that is no token of the model stands for the token that follows.
+  const targets = Int32Array.from(inputs.needed('target_tokens'), (target, at) =>
+    known(target) || isTrainedOn(loss, at) ? target : (after(at) ?? 0),
+  );
+  const following = Int32Array.from(tokens, (_, at) => tokens[at + 1] ?? (each === 1 ? targets[at]! : 0));
+  const isFollowing = each === 1 && targets.every((target, at) => target === following[at]);
+  return {
+    prompt: tokens.subarray(0, 1),
+    tokens: following,
+    ...(!isFollowing && { targets }),
+    trailing: shape.length === 2 && shape[0] === tokens.length ? shape.slice(1) : [],
+    ...loss,
+  };
 }
 
-/** The last target has no token of the input beside it. */
-function isOther(target: number, following: number | undefined): boolean {
-  return following !== undefined && target !== following;
+/** Number of targets of a datum: one for each token of the input, or several. */
+function targetsOf({ tokens, inputs }: WireDatum, index: number): { count: number; shape: readonly number[] } {
+  const { values, shape } = inputs.get('target_tokens') ?? { values: tokens, shape: [tokens.length] };
+  if (values.length > 0 && values.length % tokens.length === 0) return { count: values.length, shape };
+  throw new UserError(
+    `target_tokens of datum ${index} has the shape [${shape.join(', ')}], and the input has ${tokens.length} tokens.`,
+    'Send one target for each token of the input, or as many for each.',
+  );
 }
 
 type Inputs = {
@@ -74,10 +90,13 @@ type Inputs = {
   readonly optional: (name: string) => Tensor['values'] | undefined;
 };
 
-function inputsOf({ tokens, inputs }: WireDatum, index: number, loss: string): Inputs {
+function inputsOf(
+  { inputs }: WireDatum,
+  { index, loss, count }: { readonly index: number; readonly loss: string; readonly count: number },
+): Inputs {
   const optional = (name: string): Tensor['values'] | undefined => {
     const tensor = inputs.get(name);
-    if (tensor !== undefined) checkLength(tensor, tokens.length, `${name} of datum ${index}`);
+    if (tensor !== undefined) checkLength(tensor, count, `${name} of datum ${index}`);
     return tensor?.values;
   };
   const needed = (name: string): Tensor['values'] => {
@@ -102,10 +121,10 @@ function rolloutOf({ needed, optional }: Inputs, length: number, { ratio }: Obje
 }
 
 function checkLength({ values, shape }: Tensor, length: number, what: string): void {
-  if (values.length === length && shape.filter((size) => size !== 1).length <= 1) return;
+  if (values.length === length) return;
   throw new UserError(
-    `${what} has the shape [${shape.join(', ')}] with ${values.length} numbers, and the input has ${length} tokens.`,
-    'Send one number for each token of the input.',
+    `${what} has the shape [${shape.join(', ')}] with ${values.length} numbers, and there are ${length} targets.`,
+    'Send one number for each target.',
   );
 }
 
@@ -116,8 +135,12 @@ function checkLength({ values, shape }: Tensor, length: number, what: string): v
 
 type Values = Tensor['values'];
 
-/** A datum whose prompt is its first token. `isSilent`: whether the loss of a token with advantage 0 is 0. */
+/**
+ * A datum whose prompt is its first token. `isSilent`: whether the loss of a token with advantage 0 is 0. `trailing`: shape of the scores
+ * of one token, where the client gave its targets in two dimensions.
+ */
 type Learnable = Datum & {
+  readonly trailing: readonly number[];
   readonly weights: Values;
   readonly advantages?: Values | undefined;
   readonly logprobs?: Values | undefined;
@@ -141,7 +164,7 @@ export function* plansOf(datums: readonly Learnable[], tokensAtOnce: number): Ge
   let plans: Plan[] = [];
   let tokens = 0;
   for (const plan of runsOf(datums)) {
-    const more = plan.datums.reduce((sum, datum) => sum + datum.tokens.length, 0);
+    const more = plan.datums.reduce((sum, datum) => sum + scoredTokens(datum).length, 0);
     if (plans.length > 0 && tokens + more > tokensAtOnce) {
       yield together(plans);
       [plans, tokens] = [[], 0];
@@ -186,13 +209,15 @@ function runFrom(datums: readonly Learnable[], first: number): { end: number; co
 
 /** Counts the tokens at the beginning that are not trained on; leaves one token to follow them. */
 function untrained(datum: Learnable): number {
+  // Sequences with several targets a token are rollouts of nothing.
+  if (scoredTokens(datum).length > datum.tokens.length) return 0;
   let count = 0;
   while (count < datum.weights.length - 1 && !isTrainedOn(datum, count)) count++;
   return count;
 }
 
 /** Whether the token of this position takes part in the loss. */
-function isTrainedOn(datum: Omit<Learnable, 'tokens' | 'prompt'>, at: number): boolean {
+function isTrainedOn(datum: Pick<Learnable, 'weights' | 'advantages' | 'ratioMask' | 'isSilent'>, at: number): boolean {
   const { weights, advantages, ratioMask, isSilent } = datum;
   if (ratioMask !== undefined && ratioMask[at] !== 0) return true;
   return weights[at] !== 0 && !(isSilent && advantages?.[at] === 0);
@@ -201,14 +226,20 @@ function isTrainedOn(datum: Omit<Learnable, 'tokens' | 'prompt'>, at: number): b
 function agreement(a: Learnable, b: Learnable): number {
   if (a.prompt[0] !== b.prompt[0]) return 0;
   const most = Math.min(a.tokens.length, b.tokens.length);
+  const [one, other] = [scoredTokens(a), scoredTokens(b)];
   let count = 0;
-  while (count < most && a.tokens[count] === b.tokens[count]) count++;
+  while (count < most && a.tokens[count] === b.tokens[count] && one[count] === other[count]) count++;
   return count;
 }
 
 function sharing(run: readonly Learnable[], common: number): Plan {
-  const { prompt, tokens } = run[0]!;
-  const beginning: Datum = { prompt, tokens: tokens.subarray(0, common), weights: new Float32Array(common) };
+  const { prompt, tokens, targets } = run[0]!;
+  const beginning: Datum = {
+    prompt,
+    tokens: tokens.subarray(0, common),
+    targets: targets?.subarray(0, common),
+    weights: new Float32Array(common),
+  };
   const shared = Int32Array.of(prompt[0]!, ...beginning.tokens);
   const restore = ([first, ...rest]: readonly Float32Array[]) =>
     rest.map((scores) => {
@@ -221,10 +252,11 @@ function sharing(run: readonly Learnable[], common: number): Plan {
 }
 
 function after(datum: Learnable, prompt: Int32Array, from: number): Datum {
-  const { tokens, weights, advantages, logprobs, ratioMask, clips } = datum;
+  const { tokens, targets, weights, advantages, logprobs, ratioMask, clips } = datum;
   return {
     prompt,
     tokens: tokens.subarray(from),
+    targets: targets?.subarray(from),
     weights: weights.subarray(from),
     advantages: advantages?.subarray(from),
     logprobs: logprobs?.subarray(from),

@@ -18,6 +18,8 @@ type Future = {
   readonly bytes: number;
   result: Result | null;
   wasRead: boolean;
+  /** Takes the request out of the queue; null when it cannot be. */
+  remove: (() => void) | null;
   readonly waiters: Set<() => void>;
 };
 
@@ -54,7 +56,7 @@ export class Futures {
   create(session: string, bytes: number): string {
     this.#requireRoom(bytes);
     const id = `${this.#prefix}-${++this.#count}`;
-    this.#all.set(id, { session, bytes, result: null, wasRead: false, waiters: new Set() });
+    this.#all.set(id, { session, bytes, result: null, wasRead: false, remove: null, waiters: new Set() });
     this.#pending.count++;
     this.#pending.bytes += bytes;
     return id;
@@ -77,6 +79,18 @@ export class Futures {
     this.#kept.bytes += sizeOf(result);
     for (const wake of [...future.waiters]) wake();
     this.#forgetRead();
+  }
+
+  /** @param remove Takes a request out of the queue, when its client gives it up. */
+  onCancel(id: string, remove: () => void): void {
+    const future = this.#all.get(id);
+    if (future !== undefined) future.remove = remove;
+  }
+
+  /** Ends a request that its client has given up. Work that has begun is finished, and its result is thrown away. */
+  cancel(id: string): void {
+    this.#all.get(id)?.remove?.();
+    this.settle(id, { kind: 'failed', error: 'The client has cancelled this request.', category: 'user' });
   }
 
   /** Settles a request that could not be carried out; its client reads why. */
@@ -180,11 +194,19 @@ export class RequestQueue {
   readonly #queues = new Map<string, Job<unknown>[]>();
   #isWorking = false;
 
-  add<Request>(session: string, job: Job<Request>): void {
+  /** @returns a function that removes the job if it has not begun. */
+  add<Request>(session: string, job: Job<Request>): () => void {
     const queue = this.#queues.get(session) ?? [];
-    queue.push(job as unknown as Job<unknown>);
+    const added = job as unknown as Job<unknown>;
+    queue.push(added);
     this.#queues.set(session, queue);
     if (!this.#isWorking) void this.#workOff();
+    return () => {
+      const waiting = this.#queues.get(session) ?? [];
+      const at = waiting.indexOf(added);
+      if (at >= 0) waiting.splice(at, 1);
+      if (waiting.length === 0) this.#queues.delete(session);
+    };
   }
 
   /** Fails the jobs of a session that have not begun. */

@@ -1,5 +1,6 @@
 /** HTTP: who may ask, how much may be sent, how errors are answered, and a line of JSON for each request. */
 import { timingSafeEqual } from 'node:crypto';
+import { createReadStream, statSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import { bugWords, Refusal, refusalOf } from './refusal.js';
@@ -7,6 +8,10 @@ import { bugWords, Refusal, refusalOf } from './refusal.js';
 export type HttpRequest = {
   readonly path: string;
   readonly query: URLSearchParams;
+  /** Address of the service as the client wrote it: `http://localhost:8765`. */
+  readonly origin: string;
+  /** Names what the client asks for; the same when it asks again. null when it has none. */
+  readonly idempotencyKey: string | null;
   readonly body: Buffer;
   readonly isProtobuf: boolean;
   readonly wantsProtobuf: boolean;
@@ -14,7 +19,28 @@ export type HttpRequest = {
   readonly closed: AbortSignal;
 };
 
-/** Answers a request. Bytes are sent as protobuf, anything else as JSON. */
+/** A file as an answer. */
+export class FileAnswer {
+  readonly path: string;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+}
+
+/** Sends the client to another address. */
+export class Redirect {
+  readonly location: string;
+
+  constructor(location: string) {
+    this.location = location;
+  }
+}
+
+/** Files that are given out to whoever has their signed address: clients fetch these without a key. */
+export const signedFiles = '/api/v1/files/';
+
+/** Answers a request. Bytes are sent as protobuf, a file as it is, anything else as JSON. */
 export type Handler = (request: HttpRequest, parameters: readonly string[]) => unknown;
 
 /** Handlers by `METHOD path`, with `*` for one part of the path and `**` for all that follows. */
@@ -45,11 +71,19 @@ type Reporting = {
   readonly bug: (error: unknown) => void;
 };
 
-type Reply = { readonly status: number; readonly type: string; readonly content: Uint8Array; readonly detail?: string };
+type Reply = {
+  readonly status: number;
+  readonly type: string;
+  readonly content: Uint8Array | FileAnswer;
+  /** Of the content, in bytes. */
+  readonly size: number;
+  readonly location?: string;
+  readonly detail?: string;
+};
 
 export function httpServer(routes: Routes, access: Access, reporting: Reporting): Server {
   const table = Object.entries(routes).map(([route, handler]) => ({ matches: matcher(route), handler }));
-  const reading = { bytes: 0 };
+  const reading = { small: 0, large: 0 };
   const server = createServer((message, response) => {
     const began = reporting.now();
     const bytes = { in: 0 };
@@ -68,11 +102,12 @@ export function httpServer(routes: Routes, access: Access, reporting: Reporting)
       if (reply.bug !== undefined) reporting.bug(reply.bug);
       const { method = '', url = '' } = message;
       const ms = Math.round((reporting.now() - began) * 10) / 10;
-      const { status, content, detail } = reply.sent;
-      const sizes = { bytes_in: bytes.in, bytes_out: content.length };
+      const { status, size, detail } = reply.sent;
+      const sizes = { bytes_in: bytes.in, bytes_out: size };
       reporting.line({
         method,
-        path: url.slice(0, 300),
+        // The address of a file is a key to it.
+        path: (url.startsWith(signedFiles) ? signedFiles : url).slice(0, 300),
         status,
         ms,
         ...sizes,
@@ -116,6 +151,8 @@ function draftOf(message: IncomingMessage, closed: AbortSignal): Draft {
     method,
     path,
     query: new URLSearchParams(query.join('?')),
+    origin: `http://${headers.host ?? ''}`,
+    idempotencyKey: typeof headers['x-idempotency-key'] === 'string' ? headers['x-idempotency-key'] : null,
     body: Buffer.alloc(0),
     isProtobuf: (headers['content-type'] ?? '').startsWith('application/x-protobuf'),
     wantsProtobuf: (headers.accept ?? '').includes('application/x-protobuf'),
@@ -123,23 +160,37 @@ function draftOf(message: IncomingMessage, closed: AbortSignal): Draft {
   };
 }
 
-function send(message: IncomingMessage, response: ServerResponse, { status, type, content }: Reply): void {
+function send(message: IncomingMessage, response: ServerResponse, reply: Reply): void {
   if (response.destroyed) return;
-  const headers: Record<string, string | number> = { 'content-type': type, 'content-length': content.length };
+  const { status, type, content, size, location } = reply;
+  const headers: Record<string, string | number> = { 'content-type': type, 'content-length': size };
+  if (location !== undefined) headers['location'] = location;
   if (status === 429) headers['retry-after'] = 1;
   // After a body that was not read to its end, no other request can follow on the connection.
   if (!message.complete) headers['connection'] = 'close';
   response.writeHead(status, headers);
-  response.end(content);
+  if (!(content instanceof FileAnswer)) return void response.end(content);
+  const file = createReadStream(content.path);
+  // A file that was removed meanwhile ends the connection: the client sees that it did not get all of it.
+  file.on('error', () => response.destroy());
+  response.on('close', () => file.destroy());
+  file.pipe(response);
 }
 
 function replyOf(value: unknown): Reply {
-  if (value instanceof Uint8Array) return { status: 200, type: 'application/x-protobuf', content: value };
+  if (value instanceof Uint8Array) {
+    return { status: 200, type: 'application/x-protobuf', content: value, size: value.length };
+  }
+  if (value instanceof FileAnswer) {
+    return { status: 200, type: 'application/octet-stream', content: value, size: statSync(value.path).size };
+  }
+  if (value instanceof Redirect) return { ...jsonReply(302, {}), location: value.location };
   return jsonReply(200, value);
 }
 
 function jsonReply(status: number, value: unknown): Reply {
-  return { status, type: 'application/json', content: Buffer.from(JSON.stringify(value)) };
+  const content = Buffer.from(JSON.stringify(value));
+  return { status, type: 'application/json', content, size: content.length };
 }
 
 function errorReply(error: unknown): Reply {
@@ -154,14 +205,19 @@ function errorReply(error: unknown): Reply {
  *
  * @throws Refusal when the request has no key, another key, or comes from a web page.
  */
-function authorise({ headers, method, url }: IncomingMessage, { token }: Access): void {
+function authorise({ headers, method, url = '' }: IncomingMessage, { token }: Access): void {
   if (method === 'GET' && url === '/api/v1/healthz') return;
-  const key = headers['x-api-key'];
-  if (typeof key !== 'string' || key === '') throw new Refusal(401, 'There is no X-API-Key: set TINKER_API_KEY.');
+  if (token === null) requireOwnName(headers.host ?? '');
+  if (method === 'GET' && url.startsWith(signedFiles)) return;
   const isOfPage = headers.origin !== undefined || headers['sec-fetch-site'] !== undefined;
+  requireKey(headers['x-api-key'], token);
   if (isOfPage) throw new Refusal(403, 'Web pages may not use this service.');
-  if (token === null) return requireOwnName(headers.host ?? '');
-  if (isSame(key, token)) return;
+}
+
+/** @param token null accepts every key. @throws Refusal when there is no key, or another than the service's. */
+function requireKey(key: string | string[] | undefined, token: string | null): void {
+  if (typeof key !== 'string' || key === '') throw new Refusal(401, 'There is no X-API-Key: set TINKER_API_KEY.');
+  if (token === null || isSame(key, token)) return;
   throw new Refusal(401, 'The key is not that of this service: set TINKER_API_KEY to its MEMRL_SERVE_TOKEN.');
 }
 
@@ -185,26 +241,36 @@ function isSame(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-async function readBody(message: IncomingMessage, access: Access, reading: { bytes: number }): Promise<Buffer> {
+/** Bytes of the bodies that are being read: those of at most `SMALL_BODY` bytes so far, and the others. */
+type Reading = { small: number; large: number };
+
+/** Larger bodies share a part of the room, so that a few of them, sent slowly, do not keep out the many small ones. */
+const SMALL_BODY = 2 ** 20;
+const SHARE_OF_LARGE = 0.75;
+
+async function readBody(message: IncomingMessage, access: Access, reading: Reading): Promise<Buffer> {
   const { mostBodyBytes, mostBytesAtOnce } = access;
   const encoding = message.headers['content-encoding'];
   // The service never decompresses, so that no small body can become a large one.
   if (encoding !== undefined && encoding !== 'identity') throw new Refusal(415, `Send bodies without ${encoding}.`);
   const chunks: Buffer[] = [];
   let size = 0;
+  const kind = () => (size > SMALL_BODY ? 'large' : 'small');
   try {
     for await (const chunk of message as AsyncIterable<Buffer>) {
+      reading[kind()] -= size;
       size += chunk.length;
-      reading.bytes += chunk.length;
+      reading[kind()] += size;
       if (size > mostBodyBytes) throw new Refusal(413, `A body has at most ${mostBodyBytes} bytes here.`);
-      if (reading.bytes > mostBytesAtOnce) throw new Refusal(429, 'Too much is being sent at once; try again later.');
+      const room = mostBytesAtOnce * (kind() === 'large' ? SHARE_OF_LARGE : 1 - SHARE_OF_LARGE);
+      if (reading[kind()] > room) throw new Refusal(429, 'Too much is being sent at once; try again later.');
       chunks.push(chunk);
     }
   } catch (error) {
     if (error instanceof Refusal) throw error;
     throw new Refusal(400, 'The body was cut off.');
   } finally {
-    reading.bytes -= size;
+    reading[kind()] -= size;
   }
   return Buffer.concat(chunks);
 }

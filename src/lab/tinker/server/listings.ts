@@ -1,6 +1,7 @@
 /** Responses about saved weights: facts of one path, and the list of runs with saved weights. */
 import { sizeOf, type Checkpoint, type Checkpoints } from './checkpoints.js';
 import { Refusal } from './refusal.js';
+import type { SearchSessions } from './requests.js';
 import type { Session } from './sessions.js';
 
 export function weightsInfo(checkpoints: Checkpoints, path: string) {
@@ -40,13 +41,54 @@ export function sessionInfo({ models, samplers, name, metadata }: Session) {
   };
 }
 
-/** @throws Refusal that says where the weights are: clients are on this machine, and need no copy. */
-export function archiveOf(checkpoints: Checkpoints, path: string): never {
-  const { directory } = checkpoints.open(path);
-  throw new Refusal(
-    404,
-    `There are no archives here. The weights are in ${directory} of this machine; \`memrl model ${directory} output_dir=…\` writes them for transformers.`,
-  );
+/** A page of the sessions that are searched for, the newest first. Those that have ended are no longer known. */
+export function foundSessions(sessions: readonly Session[], checkpoints: Checkpoints, search: SearchSessions) {
+  const matching = sessions.filter((session) => isFound(session, search)).toReversed();
+  const before = search.cursor == null ? -1 : matching.findIndex(({ id }) => id === search.cursor?.last_session_id);
+  const found = matching.slice(before + 1, before + 1 + search.limit);
+  const last = found.at(-1);
+  const isMore = before + 1 + found.length < matching.length && last !== undefined;
+  return {
+    sessions: found.map((session) => sessionSummary(session, checkpoints)),
+    next_cursor: isMore ? { last_created_at: isoOf(last.began), last_session_id: last.id } : null,
+  };
+}
+
+function isFound({ id, name, metadata }: Session, search: SearchSessions): boolean {
+  const { session_id: wanted, display_name: words, user_metadata: pairs, statuses } = search;
+  if (statuses != null && !statuses.some(({ type }) => type === 'active')) return false;
+  const isOne = (wanted == null && words == null) || id === wanted || hasWords(name, words);
+  return isOne && Object.entries(pairs).every(([key, value]) => metadata?.[key] === value);
+}
+
+function hasWords(name: string | null, words: string | null | undefined): boolean {
+  if (name === null || words == null) return false;
+  return words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => name.toLowerCase().includes(word));
+}
+
+function sessionSummary({ id, name, metadata, models, began }: Session, checkpoints: Checkpoints) {
+  const saved = [...models.values()].flatMap((model) => checkpoints.ofModel(model.id));
+  return {
+    ...{ session_id: id, created_at: isoOf(began), owner: 'local', project_id: 'local', status: { type: 'active' } },
+    ...{ checkpoints_count: saved.length, display_name: name, user_metadata: metadata },
+    checkpoint_storage_bytes: saved.reduce((sum, { directory }) => sum + sizeOf(directory), 0),
+  };
+}
+
+/** Room that saved weights take, which costs nothing. */
+export function storageUsage(checkpoints: Checkpoints) {
+  const saved = checkpoints.models().flatMap((model) => checkpoints.ofModel(model));
+  const bytes = saved.reduce((sum, { directory }) => sum + sizeOf(directory), 0);
+  const usage = { checkpoint_count: saved.length, size_bytes: bytes, size_gigabytes: bytes / 1e9 };
+  return { effective_rate_usd_per_gigabyte_month: 0, data: [{ ...usage, estimated_monthly_cost_usd: 0 }] };
+}
+
+/** @param time Unix ms. */
+function isoOf(time: number): string {
+  return new Date(time).toISOString();
 }
 
 /** The checkpoints of all models, the newest first. */
@@ -71,17 +113,19 @@ export function trainingRuns(checkpoints: Checkpoints) {
   });
 }
 
+const checkpointTypes = { weights: 'training', sampler_weights: 'sampler', external_weights: 'external' } as const;
+
 function describeCheckpoint({ path, directory, manifest }: Checkpoint) {
   const [, , , kind = '', name = ''] = path.split('/');
   return {
     checkpoint_id: `${kind}/${name}`,
-    checkpoint_type: kind === 'weights' ? 'training' : 'sampler',
-    time: new Date(manifest.saved_at).toISOString(),
+    checkpoint_type: checkpointTypes[kind as keyof typeof checkpointTypes],
+    time: isoOf(manifest.saved_at),
     tinker_path: path,
     size_bytes: sizeOf(directory),
     public: false,
     user_metadata: manifest.user_metadata,
-    expires_at: manifest.expires_at === null ? null : new Date(manifest.expires_at).toISOString(),
+    expires_at: manifest.expires_at === null ? null : isoOf(manifest.expires_at),
   };
 }
 
@@ -94,7 +138,7 @@ function describeRun(model: string, saved: readonly Checkpoint[]) {
     model_owner: 'local',
     is_lora: manifest.lora.rank > 0,
     lora_rank: manifest.lora.rank,
-    last_request_time: new Date(manifest.saved_at).toISOString(),
+    last_request_time: isoOf(manifest.saved_at),
     last_checkpoint: all.findLast(({ checkpoint_type: type }) => type === 'training') ?? null,
     last_sampler_checkpoint: all.findLast(({ checkpoint_type: type }) => type === 'sampler') ?? null,
     user_metadata: manifest.user_metadata,

@@ -2,9 +2,11 @@
 import { existsSync, rmSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { UserError } from '../../../base/user-error.js';
+import { weightsFrom, weightTensors } from '../../engine/checkpoint.js';
 import type { ModelShape } from '../../engine/engine.js';
 import { initialWeights } from '../../engine/initial-weights.js';
 import { presets } from '../../engine/model-shape.js';
+import { trainBytePairs } from '../../environments/stories/train-byte-pairs.js';
 import { storiesFrom } from '../../environments/stories/story-source.js';
 import { trainWordPiece } from '../../environments/stories/train-word-piece.js';
 import { characterFiles } from '../../hugging-face/character-tokenizer.js';
@@ -29,17 +31,20 @@ export type BaseModel = {
   readonly endings: readonly number[];
 };
 
-/** Models with random weights; each is built when it is first used. */
+/**
+ * Models with random weights; each is built when it is first used. Their context fits the longest prompts of the recipes, that of
+ * `memrl/words` conversations of many turns; unused positions cost nothing.
+ */
 const built = {
-  'memrl/tiny': { shape: presets.tiny, files: () => characterFiles },
-  'memrl/stories': { shape: presets.stories, files: storyVocabulary },
+  'memrl/tiny': { shape: { ...presets.tiny, context: 1024 }, files: () => characterFiles },
+  'memrl/stories': { shape: { ...presets.stories, context: 1024 }, files: storyVocabulary },
+  'memrl/words': { shape: { ...presets.stories, context: 4096 }, files: wordVocabulary },
 } as const satisfies Record<string, { shape: ModelShape; files: () => ReadonlyMap<string, string> }>;
 
 type BuiltName = keyof typeof built;
 
-/** Context of the built models. It fits the longest prompts of the recipes; unused positions cost nothing. */
-const context = 1024;
 const storiesForTokenizer = 2000;
+const wordTokens = 2048;
 
 export class ModelCatalogue {
   readonly #home: string;
@@ -76,17 +81,34 @@ export class ModelCatalogue {
 
   /** The context of a model, without reading its weights; null where only the weights tell it. */
   contextOf(name: string): number | null {
-    if (Object.hasOwn(built, name)) return context;
+    if (Object.hasOwn(built, name)) return built[name as BuiltName].shape.context;
     const found = findModel(this.#given.get(name)!);
     return isOwn(found) ? null : describe(found).config.shape.context;
   }
 
-  /** The name of a model, for a path that a client may write in another way. @throws Refusal when there is no such model. */
+  /**
+   * The name of a model, for a path that a client may write in another way: that of the given model, or of the directory in which it
+   * is kept here, as `get_info` tells.
+   *
+   * @throws Refusal when there is no such model.
+   */
   nameOf(name: string): string {
     if (this.#given.has(name) || Object.hasOwn(built, name)) return name;
-    const found = [...this.#given].find(([, path]) => resolve(path) === resolve(name));
+    const wanted = resolve(name);
+    const found = this.names.find((known) => {
+      const path = this.#given.get(known);
+      return resolve(this.#placeOf(known)) === wanted || (path !== undefined && resolve(path) === wanted);
+    });
     if (found === undefined) throw new Refusal(404, unknown(name, this.names).message);
-    return found[0];
+    return found;
+  }
+
+  /** The directory of a model, as transformers reads it. It need not be there yet. */
+  #placeOf(name: string): string {
+    const path = this.#given.get(name);
+    if (path === undefined) return join(this.#home, name.replace('/', '-'));
+    const found = findModel(path);
+    return isOwn(found) ? join(this.#home, `given-${basename(resolve(path))}`) : found;
   }
 
   async #read(name: string): Promise<BaseModel> {
@@ -103,34 +125,61 @@ export class ModelCatalogue {
   async #directoryOf(name: string): Promise<string> {
     const path = this.#given.get(name);
     if (path === undefined) return this.#build(name as BuiltName);
-    const found = findModel(path);
-    if (!isOwn(found)) return found;
-    const target = join(this.#home, `given-${basename(resolve(path))}`);
+    const target = this.#placeOf(name);
+    if (target === findModel(path)) return target;
     rmSync(target, { recursive: true, force: true });
     await exportModel(path, target);
     return target;
   }
 
   #build(name: BuiltName): string {
-    const directory = join(this.#home, name.replace('/', '-'));
+    const directory = this.#placeOf(name);
     // A directory without config was not finished, because the config is written last.
     if (existsSync(join(directory, 'config.json'))) return directory;
     const files = built[name].files();
     const tokenizer = openTokenizer(files, directory);
-    const shape = { ...built[name].shape, vocabulary: tokenizer.size, context };
+    const shape: ModelShape = { ...built[name].shape, vocabulary: tokenizer.size };
     const random = rng(0, `weights of ${name}`);
     makeDirectory(directory, 'directory');
     for (const [file, text] of files) writeWhole(join(directory, file), text);
     const weights = initialWeights(shape, () => random.next());
-    saveModel(directory, { config: { shape, ...specialsOf(tokenizer) }, weights });
+    saveModel(directory, { config: { shape: { ...shape, tied: false }, ...specialsOf(tokenizer) }, weights: untied(shape, weights) }); // prettier-ignore
     return directory;
   }
 }
 
-function storyVocabulary(): ReadonlyMap<string, string> {
+/**
+ * The weights of a model whose head is a matrix of its own, which begins as the embedding. Programs that merge a trained head into the
+ * model need one: in a tied model they would change the embedding, too.
+ */
+function untied(shape: ModelShape, weights: Float32Array): Float32Array {
+  const tensors = weightTensors(shape, weights);
+  const head = tensors.get('model.embed_tokens.weight')!;
+  return weightsFrom({ ...shape, tied: false }, new Map([...tensors, ['lm_head.weight', head]]));
+}
+
+function stories(): string[] {
   const texts: string[] = [];
   for (const text of storiesFrom(null, 'train', 0)) if (texts.push(text) >= storiesForTokenizer) break;
-  return trainWordPiece(texts, presets.stories.vocabulary);
+  return texts;
+}
+
+function storyVocabulary(): ReadonlyMap<string, string> {
+  return trainWordPiece(stories(), presets.stories.vocabulary);
+}
+
+/** Words of instructions and conversations, which stories have few of; each counts as often as a common word of the stories. */
+const talk =
+  'User: Assistant: System: Question: Answer: Guess: You are playing a game. Your job is to guess an integer number between the numbers. ' +
+  'The secret word is a single word. You will win if you can guess the answer in a few questions or less, and lose if you ask more. ' +
+  'Please output only the answer in the format below, without any other text, and say nothing else. Then we will tell you whether your ' +
+  'guess is too high, too low, or correct. Too high. Too low. Correct. Failed to parse. Yes, No, yes, no, maybe. Is it an animal, a plant, ' +
+  'a person, a place, an object? Does it have a color, a shape, a size? What is the sum, the difference, the product? It is right. It is wrong. ' +
+  'How many are there? Which one is larger, smaller, bigger, older, newer? Write, read, respond with, think step by step, explain, should, ' +
+  'could, would, player, answerer, system, message, example, instruction, remaining, following, information, language, computer, program.\n\n';
+
+function wordVocabulary(): ReadonlyMap<string, string> {
+  return trainBytePairs([...stories(), ...Array.from({ length: storiesForTokenizer / 20 }, () => talk)], wordTokens);
 }
 
 function unknown(name: string, names: readonly string[]): UserError {

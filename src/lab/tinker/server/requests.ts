@@ -1,8 +1,9 @@
 /** Schemas of the JSON that clients send. Unknown fields belong to newer clients; the service ignores them. */
 import * as z from 'zod';
 import { UserError } from '../../../base/user-error.js';
-import type { ForwardBackwardRequest, WireDatum } from '../protocol/messages.js';
-import type { Tensor } from '../protocol/tensors.js';
+import { notText, type ForwardBackwardRequest, type WireDatum } from '../protocol/messages.js';
+import { denseOf, type Tensor } from '../protocol/tensors.js';
+import { recipientOf } from './age.js';
 
 const MOST_SAMPLES = 4096;
 
@@ -76,6 +77,24 @@ export const SaveWeights = z.object({
 });
 export type SaveWeights = z.infer<typeof SaveWeights>;
 
+/** Weights for other programs. `age_encryption_recipients`: public keys, to which the files are encrypted. */
+export const SaveExternal = z.object({
+  model_id: z.string(),
+  seq_id: Sequential,
+  path: z.string(),
+  ttl_seconds: TtlSeconds.nullish(),
+  age_encryption_recipients: z.array(z.string().transform(checkedRecipient)).max(10).nullish(),
+});
+export type SaveExternal = z.infer<typeof SaveExternal>;
+
+function checkedRecipient(text: string): string {
+  recipientOf(text);
+  return text;
+}
+
+/** Projects are not known here: a copy belongs to this machine, like its source. */
+export const CopyWeights = z.object({ source_path: z.string(), ttl_seconds: TtlSeconds.nullish() });
+
 export const LoadWeights = z.object({
   model_id: z.string().nullish(),
   seq_id: Sequential,
@@ -83,8 +102,20 @@ export const LoadWeights = z.object({
   model_seq_id: Sequential,
   path: z.string(),
   optimizer: z.boolean().default(false),
+  optimizer_config: OptimizerConfig,
 });
 export type LoadWeights = z.infer<typeof LoadWeights>;
+
+/** Words of a name, in any order, and metadata that must be the same. */
+export const SearchSessions = z.object({
+  session_id: z.string().nullish(),
+  display_name: z.string().nullish(),
+  user_metadata: z.record(z.string(), z.string()).default({}),
+  statuses: z.array(z.object({ type: z.string() })).nullish(),
+  limit: z.int().min(1).max(200).default(50),
+  cursor: z.object({ last_session_id: z.string() }).nullish(),
+});
+export type SearchSessions = z.infer<typeof SearchSessions>;
 
 /** null keeps weights for ever. */
 export const TimeToLive = z.object({ ttl_seconds: TtlSeconds.nullable() });
@@ -97,10 +128,21 @@ export const CreateSamplingSession = z.object({
 });
 export type CreateSamplingSession = z.infer<typeof CreateSamplingSession>;
 
-const TextChunk = z.object({ type: z.literal('encoded_text').default('encoded_text'), tokens: z.array(Token) });
+const TextChunk = z.object({
+  type: z.literal('encoded_text', notText).default('encoded_text'),
+  tokens: z.array(Token),
+});
 const ModelInput = z.object({ chunks: z.array(TextChunk) });
 
-const notThere = 'it is not supported here; leave it out';
+/** `sparse_…`: places of the numbers that are there, row by row (CSR). */
+const TensorData = z.object({
+  data: z.array(z.number()),
+  dtype: z.enum(['float32', 'int64']),
+  shape: z.array(z.int().min(0)).nullish(),
+  sparse_crow_indices: z.array(z.int().min(0)).nullish(),
+  sparse_col_indices: z.array(z.int().min(0)).nullish(),
+});
+export type TensorData = z.infer<typeof TensorData>;
 
 const Sample = z.object({
   sampling_session_id: z.string().nullish(),
@@ -121,9 +163,8 @@ const Sample = z.object({
   topk_prompt_logprobs: z.int().min(0).default(0),
   prompt_logprobs_last_n: z.int().min(1).nullish(),
   topk_sample_logprobs: z.int().min(0).default(0),
-  // A client that asks for these and gets nothing would be misled.
-  target_prompt_logprobs: z.null(notThere).optional(),
-  prompt_alt_tokens_k: z.literal(0, notThere).optional(),
+  target_prompt_logprobs: TensorData.nullish(),
+  prompt_alt_tokens_k: z.int().min(0).default(0),
 });
 export type Sample = z.infer<typeof Sample>;
 
@@ -140,11 +181,6 @@ export function readSample(parsed: unknown, body: Buffer): Sample {
   return Sample.parse({ ...(parsed as object), seq_id: exact.find((digits) => Number(digits) === number) ?? number });
 }
 
-const TensorData = z.object({
-  data: z.array(z.number()),
-  dtype: z.enum(['float32', 'int64']),
-  shape: z.array(z.int().min(0)).nullish(),
-});
 const ForwardBackwardInput = z.object({
   data: z.array(z.object({ model_input: ModelInput, loss_fn_inputs: z.record(z.string(), TensorData) })),
   loss_fn: z.string(),
@@ -178,9 +214,12 @@ export function readJsonForwardBackward(body: unknown, forwardOnly: boolean): Fo
 }
 
 function datumOf(datum: z.infer<typeof ForwardBackwardInput>['data'][number]): WireDatum {
-  const inputs = Object.entries(datum.loss_fn_inputs).map(([name, { data, dtype, shape }]): [string, Tensor] => [
-    name,
-    { values: dtype === 'float32' ? Float32Array.from(data) : Float64Array.from(data), shape: shape ?? [data.length] },
-  ]);
+  const inputs = Object.entries(datum.loss_fn_inputs).map(([name, data]): [string, Tensor] => [name, tensorOf(data)]);
   return { tokens: tokensOf(datum.model_input), inputs: new Map(inputs) };
+}
+
+function tensorOf({ data, dtype, shape, sparse_crow_indices: rows, sparse_col_indices: columns }: TensorData): Tensor {
+  const values = dtype === 'float32' ? Float32Array.from(data) : Float64Array.from(data);
+  if (rows != null && columns != null) return denseOf({ values, rows, columns }, shape ?? []);
+  return { values, shape: shape ?? [data.length] };
 }

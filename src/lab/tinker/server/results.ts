@@ -4,6 +4,7 @@ import {
   writeForwardBackwardOutput,
   writeSampleResponse,
   type ForwardBackwardOutput,
+  type PromptTensor,
   type SampleResponse,
   type TopLogprobs,
 } from '../protocol/messages.js';
@@ -17,9 +18,11 @@ export function learntResult(output: ForwardBackwardOutput): Result {
   const json = () => ({
     type: 'forward_backward',
     loss_fn_output_type: 'ArrayRecord',
-    loss_fn_outputs: output.logprobs.map((logprobs) => ({
-      logprobs: { data: Array.from(logprobs), dtype: 'float32', shape: [logprobs.length] },
-    })),
+    loss_fn_outputs: output.logprobs.map((logprobs, at) => {
+      const trailing = output.trailing?.[at] ?? [];
+      const length = trailing.reduce((left, size) => left / size, logprobs.length);
+      return { logprobs: { data: Array.from(logprobs), dtype: 'float32', shape: [length, ...trailing] } };
+    }),
     metrics: output.metrics,
   });
   const size = output.logprobs.reduce((sum, { byteLength }) => sum + byteLength + 100, 0);
@@ -28,6 +31,7 @@ export function learntResult(output: ForwardBackwardOutput): Result {
 
 export function sampledResult(response: SampleResponse): Result {
   const { sequences, promptLogprobs, topPromptLogprobs: top } = response;
+  const { targetPromptLogprobs: targets, promptAltTokens: alternatives } = response;
   const json = () => ({
     type: 'sample',
     sequences: sequences.map(({ stopReason, tokens, logprobs, topLogprobs }) => ({
@@ -38,13 +42,29 @@ export function sampledResult(response: SampleResponse): Result {
     })),
     prompt_logprobs: promptLogprobs && Array.from(promptLogprobs, (lp) => (Number.isNaN(lp) ? null : lp)),
     topk_prompt_logprobs: top && rowsOf(top),
+    ...(targets && { target_prompt_logprobs: tensorData(targets) }),
+    ...(alternatives && {
+      prompt_alt_tokens: { tokens: tensorData(alternatives.tokens), logprobs: tensorData(alternatives.logprobs) },
+    }),
   });
   const bytes = (rows: TopLogprobs | null) => 8 * (rows?.tokens.length ?? 0);
   const size = sequences.reduce(
     (sum, { tokens, topLogprobs }) => sum + 8 * tokens.length + bytes(topLogprobs) + 100,
-    (promptLogprobs?.byteLength ?? 0) + bytes(top),
+    (promptLogprobs?.byteLength ?? 0) +
+      bytes(top) +
+      (targets?.values.byteLength ?? 0) +
+      2 * (alternatives?.tokens.values.byteLength ?? 0),
   );
   return { kind: 'done', size, json, proto: () => writeSampleResponse(response) };
+}
+
+function tensorData({ values, shape, sparse }: PromptTensor) {
+  return {
+    data: Array.from(values, (value) => (Number.isNaN(value) ? null : value)),
+    dtype: values instanceof Float32Array ? 'float32' : 'int64',
+    shape,
+    ...(sparse && { sparse_crow_indices: sparse.rows, sparse_col_indices: sparse.columns }),
+  };
 }
 
 /** Rows of pairs of a token and its log-probability; null for a row that is empty. */

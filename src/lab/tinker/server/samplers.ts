@@ -2,7 +2,13 @@
 import { UserError } from '../../../base/user-error.js';
 import type { Engine, Sampling, SeededPrompt } from '../../engine/engine.js';
 import { rng } from '../../rng.js';
-import { emptyCell, type SampledSequence, type SampleResponse, type TopLogprobs } from '../protocol/messages.js';
+import {
+  emptyCell,
+  type PromptTensor,
+  type SampledSequence,
+  type SampleResponse,
+  type TopLogprobs,
+} from '../protocol/messages.js';
 import { requireVocabulary } from './datums.js';
 import type { BaseModel } from './model-catalogue.js';
 import { type EngineFactory, engineOf, type Parameters } from './parameters.js';
@@ -31,7 +37,14 @@ export type SampleRequest = {
   /** Scores of the prompt are wanted for so many of its last tokens; null for all. */
   readonly lastPromptLogprobs: number | null;
   readonly topSampleLogprobs: number;
+  /** Tokens to score at each place of the prompt after the first; null for none. */
+  readonly promptTargets: PromptTargets | null;
+  /** Number of tokens to draw at each place of the prompt after the first. */
+  readonly promptAlternatives: number;
 };
+
+/** Tokens in rows, one row for each place; −1 names none. */
+export type PromptTargets = { readonly ids: readonly number[] } & Pick<PromptTensor, 'shape' | 'sparse'>;
 
 /** Weights to sample from. `id` identifies them alone; `parameters` is called when the engine does not hold them. */
 export type SamplerWeights = {
@@ -51,7 +64,7 @@ export class Samplers {
   /** @param requests Requests of one group (`groupOf`): their sampling settings differ in the seed alone. */
   async sample(weights: SamplerWeights, requests: readonly SampleRequest[]): Promise<SampleResponse[]> {
     const { base } = weights;
-    for (const { prompt } of requests) checkPrompt(prompt, base);
+    for (const request of requests) checkRequest(request, base);
     const engine = await this.#engineWith(weights);
     const generated = await generate(engine, base, requests);
     const responses: SampleResponse[] = [];
@@ -62,6 +75,10 @@ export class Samplers {
         sequences: await withLikeliest(engine, base, request, generated.splice(0, samples)),
         promptLogprobs: promptLogprobs ? await scoresOf(engine, prompt, from) : null,
         topPromptLogprobs: top > 0 ? await likeliest(engine, prompt, atMost(base, top), from) : null,
+        ...(request.promptTargets && {
+          targetPromptLogprobs: await scoresAt(engine, prompt, request.promptTargets),
+        }),
+        ...(request.promptAlternatives > 0 && { promptAltTokens: await alternatives(engine, request) }),
       });
     }
     return responses;
@@ -106,9 +123,44 @@ export function groupOf({ params }: SampleRequest): string {
   return JSON.stringify({ ...params, seed: null });
 }
 
-function checkPrompt(prompt: Int32Array, base: BaseModel): void {
+/** Limit of the numbers that are computed beside a prompt's own. */
+const MOST_BESIDE = 2 ** 22;
+
+function checkRequest(request: SampleRequest, base: BaseModel): void {
+  const { prompt, promptLogprobs, topPromptLogprobs, promptTargets, promptAlternatives } = request;
   if (prompt.length === 0) throw new UserError('The prompt has no tokens.', 'Send at least one.');
   requireVocabulary('The prompt', prompt, base);
+  const { context } = base.shape;
+  const isScored = promptLogprobs || topPromptLogprobs > 0 || promptTargets !== null || promptAlternatives > 0;
+  if (prompt.length > context || (prompt.length === context && !isScored)) {
+    throw new UserError(
+      `The prompt has ${prompt.length} tokens and leaves no room for an answer: the context is ${context}.`,
+      'Send a shorter prompt, or serve a model with a longer context.',
+    );
+  }
+  if (promptTargets !== null) checkTargets(promptTargets, prompt, base);
+  if (prompt.length * promptAlternatives > MOST_BESIDE) throw tooMuchBeside();
+}
+
+function checkTargets({ ids, shape, sparse }: PromptTargets, prompt: Int32Array, base: BaseModel): void {
+  const [rows, width = 0] = shape;
+  const isMatrix = shape.length === 2 && rows === prompt.length - 1 && (sparse !== null || rows * width === ids.length);
+  if (!isMatrix || ids.length === 0) {
+    throw new UserError(
+      `target_prompt_logprobs has the shape [${shape.join(', ')}], and the prompt has ${prompt.length} tokens.`,
+      'Send a row for each token of the prompt but the first.',
+    );
+  }
+  const named = ids.filter((id) => id !== -1);
+  requireVocabulary('target_prompt_logprobs', named, base);
+  if (prompt.length * widestRow({ ids, shape, sparse }) > MOST_BESIDE) throw tooMuchBeside();
+}
+
+function tooMuchBeside(): UserError {
+  return new UserError(
+    `More than ${MOST_BESIDE} log-probabilities were asked for beside one prompt.`,
+    'Ask for fewer at each place, or send a shorter prompt.',
+  );
 }
 
 async function generate(
@@ -162,6 +214,58 @@ async function scoresOf(engine: Engine, tokens: Int32Array, from: number): Promi
   const sequence = { prompt: tokens.subarray(0, start), continuations: [tokens.subarray(start)] };
   scores.set((await engine.forward([sequence])).logprobs, start);
   return scores;
+}
+
+function widestRow({ shape, sparse }: PromptTargets): number {
+  if (sparse === null) return shape[1]!;
+  return sparse.rows.reduce((most, start, row) => Math.max(most, start - (sparse.rows[row - 1] ?? start)), 1);
+}
+
+/** Log-probabilities of the named tokens, in the layout in which they were named; NaN where none was. */
+async function scoresAt(engine: Engine, prompt: Int32Array, targets: PromptTargets): Promise<PromptTensor> {
+  const { ids, shape, sparse } = targets;
+  const width = widestRow(targets);
+  const starts = sparse?.rows ?? Array.from({ length: shape[0]! + 1 }, (_, row) => row * width);
+  const places = ids.map(() => 0);
+  const tokens = new Int32Array(shape[0]! * width);
+  for (let row = 0; row < shape[0]!; row++) {
+    for (let at = starts[row]!; at < starts[row + 1]!; at++) {
+      const place = row * width + at - starts[row]!;
+      places[at] = place;
+      tokens[place] = Math.max(0, ids[at]!);
+    }
+  }
+  const sequence = { prompt: prompt.subarray(0, 1), continuations: [prompt.subarray(1)], targets: [tokens] };
+  const { logprobs } = await engine.forward([sequence]);
+  return { values: Float32Array.from(places, (place, at) => (ids[at] === -1 ? NaN : logprobs[place]!)), shape, sparse };
+}
+
+/** Tokens drawn at each place of the prompt, at the temperature of the request, and their log-probabilities under the model itself. */
+async function alternatives(engine: Engine, { prompt, params, place, promptAlternatives: k }: SampleRequest) {
+  const random = rng(params.seed ?? 0, params.seed === null ? `${place}/alternatives` : 'alternatives');
+  const shape = [Math.max(0, prompt.length - 1), k];
+  const [tokens, logprobs] = [new Int32Array(shape[0]! * k), new Float32Array(shape[0]! * k)];
+  const decoder = await engine.decoder(prompt.subarray(0, 1), 1);
+  for (let row = 0; row < shape[0]!; row++) {
+    const scores = await decoder.logprobs();
+    for (let at = row * k; at < (row + 1) * k; at++) {
+      const token = drawn(scores, params.temperature, random.next());
+      tokens[at] = token;
+      logprobs[at] = scores[token]!;
+    }
+    if (row + 1 < shape[0]!) await decoder.extend([[prompt[row + 1]!]]);
+  }
+  return { tokens: { values: tokens, shape, sparse: null }, logprobs: { values: logprobs, shape, sparse: null } };
+}
+
+/** Draws from softmax(scores / temperature) by inverse CDF; at temperature 0 the likeliest. @param uniform In [0, 1). */
+function drawn(scores: Float32Array, temperature: number, uniform: number): number {
+  const best = scores.reduce((most, score, id) => (score > scores[most]! ? id : most), 0);
+  if (temperature === 0) return best;
+  const weights = scores.map((score) => Math.exp((score - scores[best]!) / temperature));
+  let left = uniform * weights.reduce((sum, weight) => sum + weight, 0);
+  const found = weights.findIndex((weight) => (left -= weight) < 0);
+  return found < 0 ? best : found;
 }
 
 /** The `k` likeliest tokens at each place from `from` on; rows before it, and that of the first place, are empty. */

@@ -1,13 +1,14 @@
 /** The protocol's operations on samplers: the weights they draw from, and what they draw. Knows nothing of HTTP. */
 import type { SampleResponse } from '../protocol/messages.js';
+import { requirePlaces } from '../protocol/tensors.js';
 import type { Checkpoints } from './checkpoints.js';
 import type { Computing } from './computation.js';
 import type { Futures, RequestQueue } from './futures.js';
 import type { ModelCatalogue } from './model-catalogue.js';
 import { Refusal } from './refusal.js';
-import { tokensOf, type CreateSamplingSession, type Sample } from './requests.js';
+import { tokensOf, type CreateSamplingSession, type Sample, type TensorData } from './requests.js';
 import { sampledResult } from './results.js';
-import { groupOf, type SampleRequest } from './samplers.js';
+import { groupOf, type PromptTargets, type SampleRequest } from './samplers.js';
 import type { Sampler, Sessions } from './sessions.js';
 import type { Accepted } from './training-service.js';
 
@@ -64,7 +65,7 @@ export class SamplingService {
   #weightsOf({ model_path: path, base_model: name }: Pick<Sample, 'model_path' | 'base_model'>): SamplerWeights {
     const { catalogue, checkpoints } = this.#parts;
     if (path != null) {
-      const { directory, manifest } = checkpoints.open(path);
+      const { directory, manifest } = checkpoints.openOwn(path);
       const { base_model: base, lora, saved_at: savedAt } = manifest;
       return { path, source: { kind: 'checkpoint', id: `${path}@${savedAt}`, base, directory, lora } };
     }
@@ -78,9 +79,10 @@ export class SamplingService {
     const session = sampler === null ? null : sessions.session(sampler.session);
     const turn = session?.id ?? 'no session';
     const { source } = sampler ?? this.#weightsOf(request);
-    const id = futures.create(turn, 4 * tokensOf(request.prompt).length);
-    const wanted = sampleRequest(request, sampler === null ? id : placeOf(sampler, request.seq_id, id));
-    queue.add(turn, {
+    const asked = sampleRequest(request);
+    const id = futures.create(turn, asked.prompt.byteLength);
+    const wanted = { ...asked, place: sampler === null ? id : placeOf(sampler, request.seq_id, id) };
+    const remove = queue.add(turn, {
       request: wanted,
       group: `${source.id} ${groupOf(wanted)}`,
       work: (requests: readonly SampleRequest[]) => computing.sample(source, requests),
@@ -90,6 +92,7 @@ export class SamplingService {
       },
       failed: (error) => futures.fail(id, error),
     });
+    futures.onCancel(id, remove);
     return id;
   }
 }
@@ -104,7 +107,7 @@ function unsigned(seed: number): number {
   return seed < 0 && seed >= -(2 ** 31) ? seed + 2 ** 32 : seed;
 }
 
-function sampleRequest(request: Sample, place: string): SampleRequest {
+function sampleRequest(request: Sample): Omit<SampleRequest, 'place'> {
   const { sampling_params: params, topk_prompt_logprobs: top } = request;
   const { stop } = params;
   return {
@@ -118,10 +121,19 @@ function sampleRequest(request: Sample, place: string): SampleRequest {
       topK: params.top_k > 0 ? params.top_k : null,
       topP: params.top_p,
     },
-    place,
     promptLogprobs: request.prompt_logprobs === true,
     topPromptLogprobs: top,
     lastPromptLogprobs: request.prompt_logprobs_last_n ?? null,
     topSampleLogprobs: request.topk_sample_logprobs,
+    promptTargets: request.target_prompt_logprobs == null ? null : promptTargets(request.target_prompt_logprobs),
+    promptAlternatives: request.prompt_alt_tokens_k,
   };
+}
+
+function promptTargets({ data: ids, shape: given, ...places }: TensorData): PromptTargets {
+  const { sparse_crow_indices: rows, sparse_col_indices: columns } = places;
+  const shape = given ?? [ids.length];
+  if (rows == null || columns == null) return { ids, shape, sparse: null };
+  requirePlaces({ count: ids.length, rows, columns }, shape);
+  return { ids, shape, sparse: { rows, columns } };
 }

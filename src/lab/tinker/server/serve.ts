@@ -14,6 +14,7 @@ import { lockRun } from '../../run/run-lock.js';
 import { apiRoutes } from './api.js';
 import { servedHome, serveDirectory } from '../../run/served-weights.js';
 import { Checkpoints } from './checkpoints.js';
+import { Downloads } from './downloads.js';
 import { Futures, RequestQueue } from './futures.js';
 import { httpServer, isLoopback, type RequestLine } from './http-server.js';
 import { ModelCatalogue } from './model-catalogue.js';
@@ -26,7 +27,7 @@ export const serveKeys = {
   model: key(
     text,
     'memrl/tiny',
-    'base models, with commas between: directories of Hugging Face or of memrl; memrl/tiny and memrl/stories are always there; `model=` may be left out',
+    'base models, with commas between: directories of Hugging Face or of memrl; memrl/tiny, memrl/stories and memrl/words are always there; `model=` may be left out',
   ),
   port: key(int(0, 65_535), 8765, 'where to listen; 0 takes any free port'),
   host: key(text, '127.0.0.1', 'address to listen on; any but a loopback address needs MEMRL_SERVE_TOKEN'),
@@ -92,17 +93,14 @@ export function openService(
   const checkpoints = new Checkpoints(servedHome(config.dir), context.time);
   checkpoints.clean();
   const bug = bugsIn(context.log);
-  const {
-    computing,
-    lost,
-    close: stopComputing,
-  } = startComputing(thread, { home, models, environment, engine, threads });
+  const { computing, lost, close: stop } = startComputing(thread, { home, models, environment, engine, threads });
   const parts = {
     catalogue,
     checkpoints,
     sessions: new Sessions(boot, context.time),
     futures: new Futures(boot, config.max_requests, bug),
     queue: new RequestQueue(),
+    downloads: new Downloads(checkpoints, computing, context.time),
     computing,
   };
   const training = new TrainingService({ ...parts, mostModels: config.max_models, log: context.log, bug });
@@ -114,7 +112,7 @@ export function openService(
     server.close();
     server.closeAllConnections();
     unlock();
-    return stopComputing();
+    return stop();
   };
   return { server, training, sessions: parts.sessions, lost, close };
 }

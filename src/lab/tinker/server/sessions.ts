@@ -29,6 +29,8 @@ export type Session = {
   readonly id: string;
   readonly name: string | null;
   readonly metadata: Readonly<Record<string, string>> | null;
+  /** Unix ms. */
+  readonly began: number;
   /** Unix ms of the last request that named the session, its models or its samplers. */
   lastSeen: number;
   /** Work done: optimizer steps, sequences that gradients were computed of or that were scored, and sequences drawn. */
@@ -41,6 +43,7 @@ export type Session = {
 };
 
 const MOST_SESSIONS = 10_000;
+const MOST_COPIES = 1000;
 
 export class Sessions {
   readonly #boot: string;
@@ -48,6 +51,9 @@ export class Sessions {
   readonly #sessions = new Map<string, Session>();
   readonly #models = new Map<string, Model>();
   readonly #samplers = new Map<string, Sampler>();
+  /** Ids of the models of copied weights, by the key of the request. */
+  readonly #copies = new Map<string, string>();
+  #copyCount = 0;
   #count = 0;
 
   /** @param boot Names this start of the service in all ids. @param now Unix ms. */
@@ -66,6 +72,7 @@ export class Sessions {
       id,
       name,
       metadata,
+      began: this.#now(),
       lastSeen: this.#now(),
       done: { steps: 0, trained: 0, sampled: 0 },
       models: new Map(),
@@ -74,6 +81,14 @@ export class Sessions {
     };
     this.#sessions.set(id, session);
     return session;
+  }
+
+  /** Name of the model that copied weights belong to: a new one, or the one of an earlier request of the same key. */
+  copyId(key: string | null): string {
+    const id = (key === null ? undefined : this.#copies.get(key)) ?? `${this.#boot}-copy${++this.#copyCount}:train:0`;
+    if (key !== null) this.#copies.set(key, id);
+    if (this.#copies.size > MOST_COPIES) this.#copies.delete([...this.#copies.keys()][0]!);
+    return id;
   }
 
   get all(): readonly Session[] {

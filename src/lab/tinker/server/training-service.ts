@@ -5,10 +5,11 @@ import type { Checkpoint, Checkpoints } from './checkpoints.js';
 import type { Computing, MadeModel } from './computation.js';
 import type { Futures, RequestQueue, Result } from './futures.js';
 import { Refusal } from './refusal.js';
-import type { CreateModel, CreateSession, LoadWeights, OptimStep, SaveWeights } from './requests.js';
+import type { CreateModel, CreateSession, LoadWeights, OptimStep, SaveExternal, SaveWeights } from './requests.js';
 import { learntResult, plainResult } from './results.js';
 import type { Model, Sessions } from './sessions.js';
 import type { LoraSettings } from './parameters.js';
+import type { weightKinds } from '../../run/served-weights.js';
 
 type TrainingParts = {
   readonly checkpoints: Checkpoints;
@@ -72,10 +73,7 @@ export class TrainingService {
   }
 
   createModel(request: CreateModel): Accepted {
-    const { optimizer_config: optimizer } = request;
-    if (optimizer != null && optimizer.type !== 'adamw') {
-      throw new Refusal(400, `There is no optimizer ${optimizer.type} here; use adamw.`);
-    }
+    requireAdam(request.optimizer_config);
     const lora = loraOf(request.lora_config);
     return this.#create(request, { base: request.base_model, lora }, async (model) => {
       await this.#make(model);
@@ -165,18 +163,29 @@ export class TrainingService {
     });
   }
 
+  saveExternal(request: SaveExternal): Accepted {
+    const { age_encryption_recipients: recipients } = request;
+    return this.#onModel(request, async (model) => {
+      const path = await this.#save(model, { ...request, overwrite: true }, 'external_weights', (directory) =>
+        this.#parts.computing.export(model.id, directory, recipients ?? []),
+      );
+      return plainResult({ type: 'save_weights_external', path });
+    });
+  }
+
   loadWeights(request: LoadWeights): Accepted {
     const { path, optimizer, model_id: id } = request;
     const { checkpoints, computing } = this.#parts;
+    requireAdam(request.optimizer_config);
     if (id != null) {
       return this.#onModel({ model_id: id, seq_id: request.seq_id }, async (model) => {
-        const { directory, manifest } = checkpoints.open(path);
+        const { directory, manifest } = checkpoints.openOwn(path);
         requireSame(manifest, model);
         await computing.load(id, directory, optimizer);
         return plainResult({ type: 'load_weights', path, model_id: id });
       });
     }
-    const { directory, manifest } = checkpoints.open(path);
+    const { directory, manifest } = checkpoints.openOwn(path);
     const { session_id: session, model_seq_id: number } = request;
     if (session == null || number == null) throw new Refusal(400, 'load_weights names neither a model nor a session.');
     const creating = { session_id: session, model_seq_id: number };
@@ -248,12 +257,17 @@ export class TrainingService {
     });
   }
 
+  /** @param write Writes the weights into a directory that exists. */
   async #save(
     model: Ready,
-    request: SaveWeights & { path: string },
-    kind: 'weights' | 'sampler_weights',
+    request: Pick<SaveWeights, 'ttl_seconds' | 'overwrite'> & {
+      path: string;
+      user_metadata?: SaveWeights['user_metadata'];
+    },
+    kind: (typeof weightKinds)[number],
+    write = (directory: string) => this.#parts.computing.save(model.id, directory),
   ): Promise<string> {
-    const { checkpoints, computing, log } = this.#parts;
+    const { checkpoints, log } = this.#parts;
     const place = { model: model.id, kind, name: request.path, overwrite: request.overwrite };
     const facts = {
       base: model.made.base,
@@ -261,9 +275,16 @@ export class TrainingService {
       ttl: request.ttl_seconds ?? null,
       metadata: request.user_metadata ?? null,
     };
-    const path = await checkpoints.write(place, facts, (directory) => computing.save(model.id, directory));
+    const path = await checkpoints.write(place, facts, write);
     log(`saved ${path}`);
     return path;
+  }
+}
+
+/** @throws Refusal for an optimizer that is not there. */
+function requireAdam(optimizer: CreateModel['optimizer_config']): void {
+  if (optimizer != null && optimizer.type !== 'adamw') {
+    throw new Refusal(400, `There is no optimizer ${optimizer.type} here; use adamw.`);
   }
 }
 

@@ -1,0 +1,41 @@
+import { resolve } from 'node:path';
+import { expect, it } from 'vitest';
+import { trainBytePairs } from '../../../src/lab/environments/stories/train-byte-pairs.js';
+import { openTokenizer } from '../../../src/lab/hugging-face/tokenizer.js';
+import { findModel } from '../../../src/lab/run/model-files.js';
+import { ModelCatalogue } from '../../../src/lab/tinker/server/model-catalogue.js';
+import { tempDirectory } from '../temp-directory.js';
+
+it('a model is found by its name, by the path that was given, and by the directory in which clients find its tokenizer', async () => {
+  const given = findModel('SINGLE_STEP');
+  const catalogue = new ModelCatalogue(tempDirectory(), [given]);
+  for (const name of ['memrl/tiny', given]) {
+    const { directory } = await catalogue.open(name);
+    expect([catalogue.nameOf(directory), catalogue.nameOf(`${directory}/`), catalogue.nameOf(resolve(directory))]).toEqual([name, name, name]); // prettier-ignore
+    expect((await catalogue.open(directory)).name).toBe(name);
+  }
+  expect(() => catalogue.nameOf('/nowhere/memrl-tiny')).toThrow('There is no base model');
+});
+
+it('the model for words has room for conversations, and a head of its own that begins as the embedding', async () => {
+  const catalogue = new ModelCatalogue(tempDirectory(), []);
+  const { shape, weights, tokenizer } = await catalogue.open('memrl/words');
+  expect([catalogue.contextOf('memrl/words'), shape.context, shape.tied]).toEqual([4096, 4096, false]);
+  expect(weights.slice(0, 640)).toEqual(weights.slice(-shape.vocabulary * shape.width).slice(0, 640));
+  const text = 'You are playing: guess a number, and say "Guess: 512".\n\nUser: Too high — naïve 日本🙂\n';
+  expect(tokenizer.decode(tokenizer.encode(text))).toBe(text);
+  // English costs a token a word or so, and each digit is one.
+  expect(tokenizer.encode('The secret word is a single word.').length).toBeLessThan(12);
+  expect(tokenizer.encode('512').length).toBe(3);
+});
+
+it('pieces of bytes are found in any order of the texts, and write what no text had', () => {
+  const texts = ['the cat and the dog', 'the other cat'];
+  const files = trainBytePairs(texts, 280);
+  expect(trainBytePairs(texts.toReversed(), 280)).toEqual(files);
+  const tokenizer = openTokenizer(files, 'memory');
+  expect(tokenizer.encode(' the cat').map((id) => tokenizer.decode([id]))).toEqual([' the', ' cat']);
+  for (const text of ['THE \t ÄÖÜ 12 ', '\u0000\u{1F600}x'])
+    expect(tokenizer.decode(tokenizer.encode(text))).toBe(text);
+  expect(tokenizer.end).toBe(0);
+});
