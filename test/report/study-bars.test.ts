@@ -218,6 +218,7 @@ describe('bars of a study', () => {
     expect(shown('.legend li')).toEqual([parts, ['routing']]);
     expect(shown('figcaption')).toEqual([['Thick: ±1.'], ['Thick: ±1.']]);
     expect(sets.map((set) => [...set.querySelectorAll('input')].length)).toEqual([1, 0]);
+    expect(sets.map((set) => set.getAttribute('tabindex'))).toEqual(['0', null]);
     // Two bands around a line.
     expect([...sets[1]!.querySelectorAll('svg')][0]!.querySelectorAll('[aria-label=area]')).toHaveLength(2);
   });

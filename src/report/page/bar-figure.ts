@@ -18,7 +18,7 @@ const LETTER = 6.4;
 const LEAST_NUMBERED = 22;
 
 /** A bar at one place of the slider: its value, the ends of its intervals, and of how many it is, as far as they are known. */
-export type BarReading = readonly [value: number, lo: Known, hi: Known, min: Known, max: Known, n: Known];
+type BarReading = readonly [value: number, lo: Known, hi: Known, min: Known, max: Known, n: Known];
 type Known = number | null;
 /** A bar with what it is at each place of the slider; null: it is not there. */
 export type Bar = { readonly name: string; readonly x: string; readonly readings: readonly (BarReading | null)[] };

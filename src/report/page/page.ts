@@ -149,7 +149,8 @@ function setMarkup(set: readonly StudyFigure[]): Markup {
   const drawn = drawnSet(set);
   const hasSlider = drawn.places.length > 1;
   if (title === null && !hasSlider && drawn.figures[0]!.isSmall !== true) return figureMarkup(drawn.figures[0]!);
-  return html`<figure class="set" tabindex="0" role="group" aria-label="${title ?? drawn.figures[0]!.title}">
+  const focus = hasSlider ? html` tabindex="0"` : null;
+  return html`<figure class="set" ${focus} role="group" aria-label="${title ?? drawn.figures[0]!.title}">
     ${title === null ? null : html`<h3>${title}</h3>`} ${legendMarkup(drawn.legend)}
     ${hasSlider ? sliderMarkup(namedUnit(slider), drawn) : null}
     <div class="small">${drawn.figures.map(panelMarkup)}</div>

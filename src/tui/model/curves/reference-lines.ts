@@ -15,7 +15,8 @@ const most = 6;
 /**
  * Lines to compare a metric with, from the runs' own values: the limit that they declare for it (`limit/NAME`); for bits known, the
  * number of bits to learn (`theory/signal_bits`, or log2 of the parameter N) and, over episodes, the maximum that they can carry
- * (`theory/…_bits_per_episode`).
+ * (`theory/…_bits_per_episode`). The names are memory-rl's: rows that `memrl` writes are the same bytes in every version, so that no
+ * name of a general form can stand in them.
  */
 export function referenceLines(metric: string, xKey: string, sources: readonly Source[]): Reference[] {
   const isBits = bitsKnown.test(metric);
