@@ -37,6 +37,11 @@ export class OwnPace {
   #marks: Mark[] = [];
   /** The moves of this attempt; null: it has not moved yet. `mark`: its progress at the last one. */
   #moves: { count: number; first: number; last: number; longest: number; mark: number } | null = null;
+  /**
+   * How long it has stood still in all, beyond its usual pauses, ms: it was paused, the machine slept, a disk hung. Marks and moves are
+   * on the line of time without these.
+   */
+  #stillMs = 0;
 
   /** @param since When the process started. */
   constructor(since: number) {
@@ -44,11 +49,22 @@ export class OwnPace {
   }
 
   /** @param mark A value that changes as the run advances, for runs without progress. */
-  note(progress: number | null, mark: number, now: number): void {
+  note(progress: number | null, mark: number, at: number): void {
+    const still = this.#stillUntil(at, progress ?? mark);
+    this.#stillMs += still.unusual;
+    const now = at - this.#stillMs;
     // A run that resumes may fall behind its first reading; its pace is then measured anew.
     if (progress !== null && progress < (this.#marks[0]?.progress ?? Infinity)) this.#marks = [{ at: now, progress }];
     else if (progress !== null && progress !== this.#marks.at(-1)!.progress) this.#mark({ at: now, progress });
-    this.#noteMove(progress ?? mark, now);
+    this.#noteMove(progress ?? mark, now, still.whole);
+  }
+
+  /** How long it has stood still until this move, and what of that is beyond its usual pause, ms; 0: it has not, or has not moved now. */
+  #stillUntil(at: number, mark: number): { whole: number; unusual: number } {
+    const { movement } = this;
+    if (movement === null || this.#moves!.mark === mark || !standsStill(movement, at)) return { whole: 0, unusual: 0 };
+    const whole = at - movement.at;
+    return { whole, unusual: whole - movement.every };
   }
 
   /**
@@ -63,7 +79,7 @@ export class OwnPace {
     const from = isMoving ? this.#before((first.at + last.at) / 2) : { at: this.#since, progress: 0 };
     const seconds = ((1 - progress) * (last.at - from.at)) / (progress - from.progress) / 1000;
     if (!(seconds >= 0) || !Number.isFinite(seconds)) return null;
-    return { seconds, at: last.at, error: isMoving ? this.error : ERROR_FROM_START };
+    return { seconds, at: last.at + this.#stillMs, error: isMoving ? this.error : ERROR_FROM_START };
   }
 
   /**
@@ -98,15 +114,17 @@ export class OwnPace {
   get movement(): Movement | null {
     if (this.#moves === null) return null;
     const { count, first, last, longest } = this.#moves;
-    return { at: last, every: count === 1 ? longest : (last - first) / (count - 1), longest };
+    return { at: last + this.#stillMs, every: count === 1 ? longest : (last - first) / (count - 1), longest };
   }
 
-  #noteMove(mark: number, now: number): void {
+  /** @param still What takes as long once more, as evaluations do, is work. */
+  #noteMove(mark: number, now: number, still: number): void {
     const before = this.#moves;
     if (before === null) {
       if (mark > 0) this.#moves = { count: 1, first: now, last: now, longest: now - this.#since, mark };
     } else if (before.mark !== mark) {
-      const longest = before.count === 1 ? now - before.last : Math.max(before.longest, now - before.last);
+      const known = before.count === 1 ? 0 : before.longest;
+      const longest = Math.max(known, now - before.last, still);
       this.#moves = { count: before.count + 1, first: before.first, last: now, longest, mark };
     }
   }

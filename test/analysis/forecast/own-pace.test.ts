@@ -29,6 +29,24 @@ describe('the pace of a run', () => {
     expect(paceOf([30_000, 0.1]).toBudget(0.1)!.error).toBeGreaterThan(0.9);
   });
 
+  it('leaves out the time in which it stood still: it was paused, or the machine slept', () => {
+    const before = Array.from({ length: 96 }, (_, n) => [1000 * n, n / 100] as const);
+    const paused = 600_000;
+    const after = [96, 97].map((n) => [1000 * n + paused, n / 100] as const);
+    const pace = paceOf(...before, ...after);
+    const { seconds, at } = pace.toBudget(0.97)!;
+    expect([Math.round(seconds), at]).toEqual([3, 97_000 + paused]);
+    expect(pace.movement).toEqual({ at: 97_000 + paused, every: 1000, longest: 1000 + paused });
+  });
+
+  it('counts what takes long again and again, such as an evaluation', () => {
+    let at = 0;
+    const marks = Array.from({ length: 500 }, (_, n) => [(at += n % 20 === 19 ? 15_000 : 1000), n / 1000] as const);
+    // 19 s of steps and 15 s of evaluation for each 20 of the 500 that are left.
+    expect(paceOf(...marks).toBudget(0.499)!.seconds).toBeGreaterThan(0.85 * (500 / 20) * 34);
+    expect(paceOf(...marks).toBudget(0.499)!.seconds).toBeLessThan(1.15 * (500 / 20) * 34);
+  });
+
   it('stays as it was when a thousand readings have come', () => {
     const marks = Array.from({ length: 1000 }, (_, n) => [1000 * n, n / 2000] as const);
     expect(paceOf(...marks).toBudget(999 / 2000)!.seconds).toBeCloseTo(1001, -1);
