@@ -22,7 +22,7 @@ import { isHuggingFace, loadModel } from '../hugging-face/directory.js';
 import { isDual, readDual, type DualHint } from '../hugging-face/dual-lora.js';
 import { checkpointRows, placeOf } from './checkpoint-rows.js';
 import { readJson } from './read-json.js';
-import { isTinkerPath, servedHome, serveDirectory, servedWeights } from './served-weights.js';
+import { folderOf, isTinkerPath, servedHome, serveDirectory, servedWeights } from './served-weights.js';
 import { isWarmupName, shippedWarmup } from './shipped-warmups.js';
 
 /**
@@ -161,6 +161,9 @@ export function findModel(path: string, home = servedHome(serveDirectory)): stri
   if (isWarmupName(path)) return shippedWarmup(path);
   if (isTinkerPath(path)) return weightsOfService(path, home);
   if (isModel(path)) return path;
+  // A model's name as `memrl serve` writes it, in a path of the disk.
+  const encoded = path.replace(/:train:(\d+)/, (name) => folderOf(name));
+  if (encoded !== path && isModel(encoded)) return encoded;
   const [run, step] = runAndStep(path);
   const found = checkpointRows(run).flatMap((row) => {
     const place = placeOf(run, row);

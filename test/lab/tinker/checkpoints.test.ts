@@ -49,6 +49,8 @@ it('weights are a model for any command by their path, where the service has sav
   });
   expect(path).toBe(`tinker://${model}/weights/w`);
   expect((await readMerged(findModel(path, home))).weights).toEqual((await readMerged(saved)).weights);
+  // The page names the directory with plus signs; with the colons of the path it is the same.
+  expect(findModel(join(home, model, 'weights/w'))).toBe(findModel(path, home));
   expect(() => findModel(`tinker://${model}/weights/other`, home)).toThrow(/There are no weights of tinker:.*other in/);
   for (const other of ['tinker://../weights/w', `tinker://${model}/weights/..`, `tinker://${model}/else/w`]) {
     expect(() => findModel(other, home)).toThrow(/is not a path of weights/);

@@ -27,12 +27,16 @@ it('the model for words has room for conversations, and a head of its own that b
   // English costs a token a word or so, and each digit is one.
   expect(tokenizer.encode('The secret word is a single word.').length).toBeLessThan(12);
   expect(tokenizer.encode('512').length).toBe(3);
+  // Renderers of ChatML, such as the cookbook's qwen3, want one token for each of these.
+  const talk = '<|im_start|>user\nHi<|im_end|><think>No.</think>';
+  expect(tokenizer.encode(talk).filter((id) => id < 5)).toEqual([1, 2, 3, 4]);
+  expect(tokenizer.decodePlain(tokenizer.encode(talk))).toBe('user\nHi<think>No.</think>');
 });
 
 it('pieces of bytes are found in any order of the texts, and write what no text had', () => {
   const texts = ['the cat and the dog', 'the other cat'];
-  const files = trainBytePairs(texts, 280);
-  expect(trainBytePairs(texts.toReversed(), 280)).toEqual(files);
+  const files = trainBytePairs(texts, 284);
+  expect(trainBytePairs(texts.toReversed(), 284)).toEqual(files);
   const tokenizer = openTokenizer(files, 'memory');
   expect(tokenizer.encode(' the cat').map((id) => tokenizer.decode([id]))).toEqual([' the', ' cat']);
   for (const text of ['THE \t ÄÖÜ 12 ', '\u0000\u{1F600}x'])

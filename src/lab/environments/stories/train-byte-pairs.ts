@@ -6,15 +6,19 @@ import { tokenizerFiles } from '../../hugging-face/tokenizer.js';
 import { Merging, type Merge } from './train-word-piece.js';
 
 const end = '<|end|>';
+/** The end of a text, and the beginning and the end of a message, with which renderers of conversations (ChatML) frame what is said. */
+const specials = [end, '<|im_start|>', '<|im_end|>'];
+/** Texts that are one token each, but part of what is said: renderers of Qwen look for them. */
+const marks = ['<think>', '</think>'];
 /** How GPT-2 splits text; no piece reaches beyond such a part. */
 const parts = /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+/gu;
 
 /**
- * @param size Number of tokens, at least 257: the bytes, and the token that ends a text.
+ * @param size Number of tokens at most, at least 261: the bytes and the tokens that are added to them.
  * @returns The texts of `tokenizer.json` and `tokenizer_config.json`, by name; equal texts give equal files.
  */
 export function trainBytePairs(texts: Iterable<string>, size: number): ReadonlyMap<string, string> {
-  const tokens = [end, ...letters];
+  const tokens = [...specials, ...marks, ...letters];
   const merging = new Merging(wordsOf(texts), '');
   const merges: Merge[] = [];
   while (tokens.length < size) {
@@ -50,12 +54,17 @@ function* wordsOf(texts: Iterable<string>) {
 }
 
 function tokenizerOf(tokens: readonly string[], merges: readonly Merge[]): object {
-  const special = { single_word: false, lstrip: false, rstrip: false, normalized: false, special: true };
+  const whole = { single_word: false, lstrip: false, rstrip: false, normalized: false };
   const bytes = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: true };
   const unset = { dropout: null, unk_token: null, continuing_subword_prefix: null, end_of_word_suffix: null };
   return {
     ...{ version: '1.0', truncation: null, padding: null },
-    added_tokens: [{ id: 0, content: end, ...special }],
+    added_tokens: [...specials, ...marks].map((content, id) => ({
+      id,
+      content,
+      ...whole,
+      special: id < specials.length,
+    })),
     normalizer: null,
     pre_tokenizer: { type: 'Sequence', pretokenizers: [{ type: 'Digits', individual_digits: true }, bytes] },
     post_processor: null,
