@@ -15,7 +15,7 @@ import { modeFigures } from './modes.js';
 import { memorySections, type MemorySection } from './memory/sections.js';
 import { testNotes, testTables } from './memory/test-tables.js';
 import { slopeFigures, slopeRows, slopeTables } from './slopes.js';
-import { tableText } from './study-parts.js';
+import { tableText, when } from './study-parts.js';
 import { trainedRuns, trainingFigures } from './training-figures.js';
 import { claimSections, verdictsOf } from './claims/sweep-claims.js';
 import { hasEnded } from '../../base/run-words.js';
@@ -49,12 +49,23 @@ export function writeStudy(directory: string, ending: EndingRun | null = null): 
 
 /** Writes a second study beside it, of intervals and tests. @returns its tables and notes as lines; none: there are no memory runs. */
 export function writeTests(directory: string, width: number): string[] {
-  const { sections } = readSweep(directory);
+  const { sections, groups } = readSweep(directory);
   const tables = testTables(sections);
   if (tables.length === 0) return [];
-  const study = { title: 'intervals and tests', tables, notes: testNotes };
-  replaceFile(join(directory, 'study-tests.json'), studyText(study));
-  return [...tables.flatMap((table) => tableText(table, width)), ...testNotes];
+  const notes = [...testNotes, ...acceptanceNote(groups)];
+  replaceFile(join(directory, 'study-tests.json'), studyText({ title: 'intervals and tests', tables, notes }));
+  return [...tables.flatMap((table) => tableText(table, width)), ...notes];
+}
+
+/** What is said of base models holds for warm-ups that are even enough; so it is told how many were. None: the sweep has no warm-ups that ended. */
+function acceptanceNote(groups: readonly SweepGroup[]): string[] {
+  const warmups = groups
+    .flatMap(({ runs }) => runs)
+    .filter(({ parameters, config }) => 'lesson_share' in { ...parameters, ...config })
+    .filter(({ state }) => state === 'done' || state === 'failed');
+  const accepted = warmups.filter(({ state }) => state === 'done').length;
+  const note = `warm-ups: ${accepted} of ${warmups.length} were even enough to measure bits from; the others are refused, and nothing is known of them.`;
+  return when(warmups.length > 0, note);
 }
 
 /** What the claims on a sweep go by, as `docs/claims` keeps it. */

@@ -41,8 +41,7 @@ describe('the page of claims', () => {
   });
 
   it('changes when a published figure does', () => {
-    const changed = (path: string) =>
-      page(path).replace('29/30 [83–99 %]         490 [300, 1,030]', '29/30 [83–99 %]         981 [300, 1,030]');
+    const changed = (path: string) => page(path).replace('2,730       0.00366', '2,730       0.00936');
     expect(claimsMarkdown({ page: changed, stored })).not.toBe(claimsMarkdown({ page, stored }));
   });
 
@@ -96,7 +95,7 @@ describe('a published figure', () => {
 condition   N  B                episodes           ratio  share
 ───────────────────────────────────────────────────────────────
 binary     64          490 [300, 1,030]  ×1.5 [1, 2] n=9   9/10
-binned     64  8  not determined [2, ∞]              ×3    1/2
+binned     64  8      ∞ [2, ∞] wide n=4              ×3    1/2
 
 | who | what | e |
 | --- | --- | --- |
@@ -109,7 +108,9 @@ binned     64  8  not determined [2, ∞]              ×3    1/2
   it('is read from its cell, whatever its form, beside empty cells too', () => {
     expect(read({ condition: 'binary', B: '' }, 'episodes')).toEqual({ value: 490, interval: [300, 1030], n: null });
     expect(read({ condition: 'binary' }, 'ratio')).toEqual({ value: 1.5, interval: [1, 2], n: 9 });
-    expect(read({ condition: 'binned', B: '8' }, 'episodes')).toMatchObject({ value: null, interval: [2, Infinity] });
+    expect(read({ condition: 'binned', B: '8' }, 'episodes')).toEqual({
+      ...{ value: Infinity, interval: [2, Infinity], n: 4 },
+    });
     expect(read({ condition: 'binary' }, 'share')).toMatchObject({ value: 0.9, n: 10 });
     expect(read({ who: 'one' }, 'what')).toMatchObject({ value: 0.5, interval: [0.4, 0.6] });
     expect(read({ who: 'one' }, 'e')).toMatchObject({ value: -2, interval: [-3, -1] });

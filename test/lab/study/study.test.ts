@@ -63,6 +63,18 @@ describe('memrl study', () => {
     expect(four!['all seeds']).toEqual({ value: null, interval: null, n: null, text: '> 80,000' });
   });
 
+  it('says with its tests how many warm-ups were even enough to count on', async () => {
+    const sweep = storedSweep(tempDirectory(), (name) => /^(A_|warmup_single)/.test(name));
+    const record = readFileSync(join(sweep, 'warmup_single', 'run.json'), 'utf8');
+    mkdirSync(join(sweep, 'refused'));
+    const failed = record
+      .replace('"name":"warmup_single"', '"name":"refused"')
+      .replace('"kind":"done"', '"kind":"failed"');
+    writeFileSync(join(sweep, 'refused', 'run.json'), failed);
+    const { stdout } = await memrl(['study', sweep, '--tests']);
+    expect(stdout).toContain('warm-ups: 1 of 2 were even enough');
+  });
+
   it('refuses a folder without runs, and writes nothing of runs that learn no secret', async () => {
     const root = tempDirectory();
     const { code, stderr } = await memrl(['study', root]);

@@ -49,7 +49,7 @@ export function sweepNameOf(file: string): string {
 /** `40 [22.2, 80.0]`. */
 export function quantityText({ value, interval }: Quantity): string {
   const ends = interval === null ? '' : `[${interval.map(endText).join(', ')}]`;
-  return [value === null ? 'not determined' : endText(value), ends].filter((part) => part !== '').join(' ');
+  return [endText(value), ends].filter((part) => part !== '').join(' ');
 }
 
 function endText(value: number): string {

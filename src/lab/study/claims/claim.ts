@@ -61,7 +61,7 @@ export function verdictOf(
 type Agreement = 'agrees' | 'contradicts' | 'open';
 
 export function agreement(expected: Expected, { value, interval }: Quantity): Agreement {
-  const [low, high] = interval ?? [value!, value!];
+  const [low, high] = interval ?? [value, value];
   const [least, most] = rangeOf(expected);
   if (low >= least && high <= most) return 'agrees';
   if (high < least || low > most) return 'contradicts';

@@ -26,8 +26,8 @@ export type MeasuredRow = {
   readonly results: Measured;
 };
 
-/** `value` null: only its interval is published. `interval` null: none is known. */
-export type Quantity = { readonly value: number | null; readonly interval: Interval | null; readonly n: number | null };
+/** `interval` null: none is known. */
+export type Quantity = { readonly value: number; readonly interval: Interval | null; readonly n: number | null };
 
 /** Which row of the memory tables. `extra`: values of other parameters that the row has, if it has them. */
 export type RowKey = {

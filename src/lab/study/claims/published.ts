@@ -1,6 +1,5 @@
 import { wilson95 } from '../../../analysis/study/proportion.js';
 import { centreOf, NORMAL95 } from '../../../analysis/seed-statistics.js';
-import type { Interval } from '../../../analysis/bootstrap.js';
 import { UserError } from '../../../base/user-error.js';
 import type { Quantity } from './measures.js';
 
@@ -12,8 +11,6 @@ export type Cell = {
   /** Texts that the row has, by column; empty: all rows, of which the mean over their seeds is taken. */
   readonly row: Readonly<Record<string, string>>;
   readonly column: string;
-  /** The cell counts episodes of a secret of so many bits, and bits per episode are asked for. */
-  readonly bitsOf?: number;
   /** Its ± is a standard error, not half an interval. */
   readonly isStandardError?: true;
   /** The number is this cell's over that one's. */
@@ -40,8 +37,8 @@ export function published(cell: Cell, read: (page: string) => string): Quantity 
   if (Object.keys(row).length === 0) return meanOf(found.flatMap((each) => numbersIn(each[column]!)));
   const quantity = quantityIn(found[0]!, cell);
   if (cell.over !== undefined)
-    return { ...quantity, value: quantity.value! / published(cell.over, read).value!, interval: null };
-  return cell.bitsOf === undefined ? quantity : turned(quantity, cell.bitsOf);
+    return { ...quantity, value: quantity.value / published(cell.over, read).value, interval: null };
+  return quantity;
 }
 
 type Row = Readonly<Record<string, string>>;
@@ -114,7 +111,6 @@ function quantityIn(row: Row, cell: Cell): Quantity {
   const [first, second, third] = numbersIn(text) as [number, number, number];
   const n = countIn(text, row, cell);
   if (/^\**\d+(\/| of )\d+/.test(text)) return { value: first / second, interval: wilson95(first, second), n: second };
-  if (text.startsWith('not determined')) return { value: null, interval: [first, second], n };
   if (text.includes('±')) {
     const half = second * (cell.isStandardError === true ? NORMAL95 : 1);
     return { value: first, interval: [first - half, first + half], n };
@@ -132,9 +128,4 @@ function countIn(text: string, row: Row, { n }: Cell): number | null {
 function meanOf(values: readonly number[]): Quantity {
   const { middle, low, high } = centreOf(values, 'band');
   return { value: middle, interval: [low, high], n: values.length };
-}
-
-function turned({ value, interval, n }: Quantity, bits: number): Quantity {
-  const ends: Interval | null = interval && [bits / interval[1], bits / interval[0]];
-  return { value: value === null ? null : bits / value, interval: ends, n };
 }

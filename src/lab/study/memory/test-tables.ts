@@ -51,7 +51,7 @@ function intervalColumns(rows: readonly MemoryRow[]): TableColumn[] {
     ...times.map((time, index) => right(`by ${countText(time)}`, ({ by }) => shareText(by[index]!), 5)),
     right(unit, ({ episodes }) => estimateText(episodes)),
     ...unlessAll(
-      right('ICC', ({ between }) => (between === null ? NOTHING : intraclassText(between)), 3),
+      right('ICC', ({ between }) => (between === null ? NOTHING : intraclassText(between)), 2),
       NOTHING,
     ),
     right('updates', ({ updates }) => estimateText(updates), 1),
