@@ -29,12 +29,13 @@ export type MeasuredRow = {
 /** `interval` null: none is known. */
 export type Quantity = { readonly value: number; readonly interval: Interval | null; readonly n: number | null };
 
-/** Which row of the memory tables. `extra`: values of other parameters that the row has, if it has them. */
+/** Which row of the memory tables. `group`: of that group; absent: the first that there is. `extra`: values of other parameters that the row has, if it has them. */
 export type RowKey = {
   readonly condition: string;
   readonly N: number;
   readonly bins?: number;
   readonly extra?: Readonly<Record<string, unknown>>;
+  readonly group?: string;
 };
 
 /** A quantity that is computed from the runs of a sweep. */
@@ -124,10 +125,12 @@ function ofMean(estimate: MeanEstimate | null): Quantity | null {
   return estimate && { value: estimate.mean, interval: estimate.interval, n: estimate.runs };
 }
 
-function find(rows: readonly MemoryRow[], { condition, N, bins, extra = {} }: RowKey): MemoryRow | undefined {
+function find(rows: readonly MemoryRow[], { condition, N, bins, extra = {}, group }: RowKey): MemoryRow | undefined {
   const hasAll = (row: MemoryRow) =>
     Object.entries(extra).every(([key, value]) => !(key in row.extra) || row.extra[key] === value);
-  return rows.find((row) => row.condition === condition && row.N === N && row.bins === (bins ?? null) && hasAll(row));
+  return rows
+    .filter((row) => group === undefined || row.group === group)
+    .find((row) => row.condition === condition && row.N === N && row.bins === (bins ?? null) && hasAll(row));
 }
 
 function quantity(estimate: Estimate | null): Quantity | null {

@@ -166,13 +166,17 @@ export const memoryClaims: readonly Claim[] = [
     tried: {
       by: 'sweep',
       sweep: fresh,
-      figures: [64, 1024, 4096].map((N) => ({
-        ...{ what: `episodes with 8 levels over right or wrong, N = ${N}`, unit: 'times' },
+      figures: [
+        ...[64, 1024, 4096].map((N) => ({ N, at: '', over: binary(N) })),
+        { N: 1024, at: ' at 3.2e-3', over: { ...binary(1024), group: 'others' } },
+        { N: 4096, at: ' at 2e-4', over: { ...binary(4096), group: 'others' } },
+      ].map(({ N, at, over }) => ({
+        ...{ what: `episodes with 8 levels over right or wrong${at}, N = ${N}`, unit: 'times' },
         expected: { kind: 'about', value: 1 / 3, factor },
-        measure: { kind: 'ratio', of: levels(N), over: binary(N) },
+        measure: { kind: 'ratio', of: levels(N), over },
       })),
     },
-    note: 'Each at the rate that stood best on earlier secrets; with another rate for right or wrong the ratio is another ([on fresh secrets](bits-per-episode.md#on-fresh-secrets)).',
+    note: 'The ratio depends on the rate that right or wrong has: none of these was chosen on these secrets ([on fresh secrets](bits-per-episode.md#on-fresh-secrets)).',
   },
   {
     claim:
