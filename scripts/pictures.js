@@ -58,7 +58,7 @@ async function whileRunning(runs) {
 }
 
 /** What shows that a screen has read all it shows. */
-const whole = { sweep: '── bits per episode ─+ ?$', table: 'bits/episode  ceiling' };
+const whole = { sweep: '── studies ─+ ?$', table: 'mean ± standard deviation' };
 
 /** What is seen once the runs have ended. */
 async function afterwards(runs) {
