@@ -11,7 +11,10 @@ import { plan, waitFor } from '../testbed.js';
 
 let folder: string;
 let ownership: Ownership;
-beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'ownership-'))));
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'ownership-'));
+  mkdirSync(join(folder, 'runs'));
+});
 afterEach(() => {
   ownership.close();
   removeFolder(folder);
