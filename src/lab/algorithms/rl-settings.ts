@@ -207,7 +207,10 @@ function requireComputable(config: RlConfig): void {
 }
 
 /** @throws UserError when a server cannot sample for these settings. */
-function requireServable({ engine, lora_rank: rank, temperature }: RlConfig): void {
+function requireServable({ sampling: url, engine, lora_rank: rank, temperature }: RlConfig): void {
+  if (!/^https?:\/\//.test(url!) || !URL.canParse(url!)) {
+    throw new UserError(`sampling=${url} is not the address of a server.`, 'Write it as sampling=http://HOST:8000.');
+  }
   if (engine === 'tinker')
     throw new UserError('A service of Tinker’s protocol samples itself.', 'Leave out sampling=.');
   if (rank === 0) {
