@@ -117,7 +117,7 @@ export class OwnPace {
     return { at: last + this.#stillMs, every: count === 1 ? longest : (last - first) / (count - 1), longest };
   }
 
-  /** @param still What takes as long once more, as evaluations do, is work. */
+  /** @param still How long the run stood still until this move, ms. What takes as long once more, as evaluations do, is work. */
   #noteMove(mark: number, now: number, still: number): void {
     const before = this.#moves;
     if (before === null) {

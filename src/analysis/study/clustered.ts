@@ -39,7 +39,7 @@ export function medianInterval(cell: Cell): Interval | null {
 
 /**
  * The 95 % interval of a mean by Student's t over the clusters (Liang & Zeger 1986, with k / (k − 1) and k − 1 degrees of freedom for k
- * clusters). Of a single cluster it is that of independent values.
+ * clusters). The values of a single cluster are taken as independent.
  *
  * @returns Null: fewer than two values.
  */

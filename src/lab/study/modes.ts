@@ -154,7 +154,7 @@ function barFigure({ family: { prefix, each }, conditions, parts, steps }: Parts
   };
 }
 
-/** What the bars are at the last step. */
+/** The table of all bars at the last step. */
 function lastTable({ family: { prefix, each }, conditions, parts, names, steps }: Parts): StudyTable {
   const last = steps.slice(-1);
   const rows = conditions.flatMap(([condition, runs]) =>

@@ -68,11 +68,16 @@ function acceptanceNote(groups: readonly SweepGroup[]): string[] {
   return when(warmups.length > 0, note);
 }
 
-/** What the claims on a sweep go by, as `docs/claims` keeps it. */
+/** What the claims on a sweep go by, as `docs/claims` keeps it: paths within the sweep are relative to it. */
 export function claimsJson(directory: string): string {
+  const within = `${resolve(directory)}/`;
+  const portable = (_key: string, value: unknown) => {
+    if (typeof value === 'string' && value.startsWith(within)) return value.slice(within.length);
+    return value === Infinity ? 'infinite' : value;
+  };
   const { groups, sections } = readSweep(directory);
   const written = { sections: claimSections(basename(resolve(directory)), groups, sections) };
-  return JSON.stringify(written, (_key, value: unknown) => (value === Infinity ? 'infinite' : value), 2);
+  return JSON.stringify(written, portable, 2);
 }
 
 /** The runs of a sweep, and what those that learn secrets have come to. */

@@ -34,7 +34,7 @@ export function sliderPlaces(set: readonly StudyFigure[]): number[] {
   return evenly(places, Math.max(2, Math.floor(MOST_READINGS / Math.max(1, count))));
 }
 
-/** The bars of a figure. @param places Of its slider. */
+/** The bars of a figure. @param places Places of the slider of its set; empty: it has none. */
 export function barsOf({ bars }: StudyFigure, places: readonly number[]): Bar[] {
   return bars.flatMap((series) =>
     [...groupBy([...series.x.keys()], (index) => series.x[index]!)].map(([x, indices]) => {

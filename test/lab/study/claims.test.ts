@@ -142,6 +142,8 @@ describe('the study of a sweep that tries claims', () => {
   it('prints what the page of claims is made of', async () => {
     sweepIn(at('headline'), headline64);
     const { stdout } = await memrl(['study', at('headline'), '--json']);
+    expect(stdout).toMatch(/"base": "warmup_/);
+    expect(stdout).not.toContain(at('headline'));
     const sections = storedSections(stdout);
     const of = { condition: 'binary', N: 64 };
     const over = { condition: 'SFT', N: 64, extra: { batch_size: 1 } };

@@ -129,7 +129,7 @@ async function patiently<Result extends object>(
   }
 }
 
-/** One request with its whole answer. */
+/** Sends a request once, and reads its whole answer. */
 async function exchange({ fetch }: Connection, url: string, init: RequestInit): Promise<Answer | TryAgain> {
   try {
     // A redirect would hand the key to another service.

@@ -26,7 +26,6 @@ const Completion = z.looseObject({
       z.looseObject({
         token_ids: z.array(z.int().nonnegative()).nullish(),
         logprobs: z.looseObject({ token_logprobs: z.array(z.number().nullable()) }).nullish(),
-        finish_reason: z.string().nullish(),
       }),
     )
     .min(1),

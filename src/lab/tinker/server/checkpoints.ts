@@ -126,7 +126,7 @@ export class Checkpoints {
   /** Opens weights that the service itself can read. @throws Refusal for those that were saved for other programs. */
   openOwn(path: string): Checkpoint {
     const found = this.open(path);
-    if (!path.includes('/external_weights/')) return found;
+    if (!isExternal(path)) return found;
     throw new Refusal(400, `${path} are weights for other programs. Save with save_state what is to be read here.`);
   }
 
@@ -237,6 +237,11 @@ function expiry(now: number, seconds: number | null): number | null {
 
 function writeManifest(directory: string, manifest: Manifest): void {
   writeWhole(join(directory, manifestFile), `${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+/** Whether weights at a `tinker://` path were saved for other programs. */
+export function isExternal(path: string): boolean {
+  return path.includes('/external_weights/');
 }
 
 /** Names of the files of weights, without the facts that the service stores beside them. */

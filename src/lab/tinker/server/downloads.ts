@@ -2,7 +2,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { filesOf, type Checkpoints } from './checkpoints.js';
+import { filesOf, isExternal, type Checkpoints } from './checkpoints.js';
 import type { Computing } from './computation.js';
 import { FileAnswer, signedFiles } from './http-server.js';
 import { Refusal } from './refusal.js';
@@ -28,7 +28,7 @@ export class Downloads {
   /** An address for each file of external weights. @param origin Address of the service. */
   urls(path: string, origin: string) {
     const { directory } = this.#checkpoints.open(path);
-    if (!path.includes('/external_weights/')) {
+    if (!isExternal(path)) {
       throw new Refusal(400, `${path} are no external weights. Save them with save_weights_external.`);
     }
     const expires = this.#now() + VALID_MS;
@@ -36,7 +36,7 @@ export class Downloads {
     return { urls: Object.fromEntries(urls) as Record<string, string>, expires: new Date(expires).toISOString() };
   }
 
-  /** The address of an archive (tar) of weights as PEFT or transformers read them. It is written when it is first asked for. */
+  /** The address of an archive (tar) of weights, as PEFT or transformers read them. The archive is written when it is first asked for. */
   async archive(path: string, origin: string): Promise<string> {
     const { directory } = this.#checkpoints.open(path);
     const file = join(directory, archiveFile);

@@ -75,7 +75,7 @@ type Reply = {
   readonly status: number;
   readonly type: string;
   readonly content: Uint8Array | FileAnswer;
-  /** Of the content, in bytes. */
+  /** Length of the content, in bytes. */
   readonly size: number;
   readonly location?: string;
   readonly detail?: string;

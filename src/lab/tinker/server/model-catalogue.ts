@@ -103,7 +103,7 @@ export class ModelCatalogue {
     return found;
   }
 
-  /** The directory of a model, as transformers reads it. It need not be there yet. */
+  /** The directory in which a model stands as transformers reads it. The directory need not exist yet. */
   #placeOf(name: string): string {
     const path = this.#given.get(name);
     if (path === undefined) return join(this.#home, name.replace('/', '-'));

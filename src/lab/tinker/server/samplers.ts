@@ -247,25 +247,14 @@ async function alternatives(engine: Engine, { prompt, params, place, promptAlter
   const [tokens, logprobs] = [new Int32Array(shape[0]! * k), new Float32Array(shape[0]! * k)];
   const decoder = await engine.decoder(prompt.subarray(0, 1), 1);
   for (let row = 0; row < shape[0]!; row++) {
-    const scores = await decoder.logprobs();
     for (let at = row * k; at < (row + 1) * k; at++) {
-      const token = drawn(scores, params.temperature, random.next());
-      tokens[at] = token;
-      logprobs[at] = scores[token]!;
+      const drawn = await decoder.sample([random.next()], params.temperature);
+      tokens[at] = drawn.tokens[0]!;
+      logprobs[at] = drawn.logprobs[0]!;
     }
     if (row + 1 < shape[0]!) await decoder.extend([[prompt[row + 1]!]]);
   }
   return { tokens: { values: tokens, shape, sparse: null }, logprobs: { values: logprobs, shape, sparse: null } };
-}
-
-/** Draws from softmax(scores / temperature) by inverse CDF; at temperature 0 the likeliest. @param uniform In [0, 1). */
-function drawn(scores: Float32Array, temperature: number, uniform: number): number {
-  const best = scores.reduce((most, score, id) => (score > scores[most]! ? id : most), 0);
-  if (temperature === 0) return best;
-  const weights = scores.map((score) => Math.exp((score - scores[best]!) / temperature));
-  let left = uniform * weights.reduce((sum, weight) => sum + weight, 0);
-  const found = weights.findIndex((weight) => (left -= weight) < 0);
-  return found < 0 ? best : found;
 }
 
 /** The `k` likeliest tokens at each place from `from` on; rows before it, and that of the first place, are empty. */
