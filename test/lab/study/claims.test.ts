@@ -140,7 +140,14 @@ describe('the study of a sweep that tries claims', () => {
   });
 
   it('prints what the page of claims is made of', async () => {
-    sweepIn(at('headline'), headline64);
+    const started = headline64.map(({ parameters = {}, ...run }) => {
+      const { load_checkpoint_path: base } = parameters;
+      return {
+        ...run,
+        parameters: { ...parameters, ...(base && { load_checkpoint_path: at(`headline/${String(base)}`) }) },
+      };
+    });
+    sweepIn(at('headline'), started);
     const { stdout } = await memrl(['study', at('headline'), '--json']);
     expect(stdout).toMatch(/"base": "warmup_/);
     expect(stdout).not.toContain(at('headline'));
