@@ -94,7 +94,10 @@ export const ClientMessage = z.discriminatedUnion('type', [
     plan: Plan,
     environment: z.record(z.string(), z.string()),
     slots: RequestedSlots,
-    /** All runs of the file, in its order, if the plan has only some of them: new ones are inserted where the file has them. */
+    /**
+     * All runs of the file, in its order, if the plan has only some of them: new ones are inserted where the file has them. Empty:
+     * the plan is of no file, and says nothing of other runs.
+     */
     order: z.array(RunId).optional(),
     /** Whether another page of the same request follows. */
     more: z.boolean(),

@@ -89,6 +89,8 @@ export const RunsSubmitted = z.object({
       breaker: Breaker.nullable().default(null),
       /** The group gets further runs, one by one, until there are `cap`. Absent: the runs of this submission are all. */
       open: z.object({ cap: z.int().positive() }).optional(),
+      /** Others of the submission need it, so that it has all runs of the group that the file has. Absent: perhaps only some. */
+      whole: z.literal(true).optional(),
       /** When its runs may start, counted from the submission. Absent: at any time. */
       start: StartTimes.optional(),
     }),

@@ -95,6 +95,8 @@ const GroupRecord = z.object({
   peakMemory: z.number().nullable(),
   /** Absent: all its runs are known. */
   open: OpenGroup.optional(),
+  /** Absent: none. */
+  dropped: z.array(RunId).optional(),
   /** Absent: its runs may start at any time. */
   start: GroupStart.optional(),
 });
@@ -206,8 +208,15 @@ export function restored({
 }
 
 function restoreGroup(state: SchedulerState, record: z.infer<typeof GroupRecord>): void {
-  const { id, breaker, quickFailed, trips = 0, peakMemory, open = null, start = null } = record;
-  const group = Object.assign(groupOf(state, id), { breaker, trips, peakMemory, open, start });
+  const { id, breaker, quickFailed, trips = 0, peakMemory, open = null, start = null, dropped } = record;
+  const group = Object.assign(groupOf(state, id), {
+    breaker,
+    trips,
+    peakMemory,
+    open,
+    start,
+    dropped: new Set(dropped),
+  });
   if (start !== null) state.scheduled.add(id);
   for (const run of quickFailed) group.quickFailures.add(run);
 }
@@ -262,13 +271,14 @@ function isSame(a: Common, b: Common): boolean {
 }
 
 function groupRecord(group: Group): z.infer<typeof GroupRecord> {
-  const { id, needs, breaker, quickFailures, trips, peakMemory, open, start } = group;
+  const { id, needs, breaker, quickFailures, trips, peakMemory, open, start, dropped } = group;
   return {
     ...{ id, needs: [...needs], breaker, peakMemory },
     ...{ quickFailures: quickFailures.size, quickFailed: [...quickFailures] },
     ...(trips === 0 ? {} : { trips }),
     ...(open === null ? {} : { open }),
     ...(start === null ? {} : { start }),
+    ...(dropped.size === 0 ? {} : { dropped: [...dropped] }),
   };
 }
 

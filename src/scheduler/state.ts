@@ -48,6 +48,8 @@ export type Group = {
   readonly done: Set<RunId>;
   /** Runs that ended, but are not done: failed, killed, lost. */
   readonly broken: Set<RunId>;
+  /** Runs that the sweep file no longer has: one that failed keeps no other group from starting. */
+  dropped: ReadonlySet<RunId>;
   /** Whether every group it needs is done. */
   ready: boolean;
   /** When the group is held after failures; null: never. */

@@ -195,7 +195,7 @@ function connected(options: SupervisorOptions, opened: OpenedRuns): Parts {
       mayGiveUp: (id) => endings.mayGiveUp(id),
     },
   );
-  const launcher = new Launcher({ loop, plannedRuns, executor, gpus, endings, bin });
+  const launcher = new Launcher({ loop, plannedRuns, records, executor, gpus, endings, bin });
   const orphanedAttemptOf = executor.orphanedAttemptOf.bind(executor);
   const reconcile = (plan: Plan, room: GpuRoom, askDone: AskDone) =>
     reconcilePlan(plan, { state, planned, orphanedAttemptOf, askDone }, completionOf, room);

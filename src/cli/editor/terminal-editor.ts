@@ -187,7 +187,7 @@ export class TerminalEditor implements EditorPort {
   /** The proposal of a clone, which does not affect other runs of the sweep. */
   #clone(plan: Plan): Proposal {
     const difference = { ...differenceOf({ ...shown(plan), leftOut: [] }, this.#fleet.runs.values()), absent: [] };
-    return { ...proposalOf(plan, difference, { time: null, width: outputWidth() - 8 }), order: undefined };
+    return { ...proposalOf(plan, difference, { time: null, width: outputWidth() - 8 }), order: [] };
   }
 
   #keep({ sweep, ending }: SweepSource, text: string): string | null {
@@ -264,9 +264,9 @@ function shown(plan: Plan): Pick<Compared, 'plan' | 'planned'> {
 
 /**
  * What a text would submit. `plan`: only the runs that it changes; null: there are none. `order`: all runs of the file, if those
- * are only some of them.
+ * are only some of them; empty: the plan is of no file, and says nothing of other runs.
  */
-type Proposal = { readonly verdict: Verdict; readonly plan: Plan | null; readonly order: readonly RunId[] | undefined };
+type Proposal = { readonly verdict: Verdict; readonly plan: Plan | null; readonly order: readonly RunId[] };
 
 /**
  * The changes that a plan makes: new runs, runs with a larger budget, and queued runs with other settings. Failed and killed runs

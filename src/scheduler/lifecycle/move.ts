@@ -21,7 +21,8 @@ export function move(turn: StepContext, run: Run, next: RunState): void {
   if (next.phase !== 'waiting') run.hold = null;
   file(state, run, group);
   touched.add(run.id);
-  if (next.phase === 'waiting' || group.done.size !== done) completionChanged(state, group);
+  if (next.phase === 'waiting' || group.done.size !== done || group.dropped.has(run.id))
+    completionChanged(state, group);
   if (hadEnded || next.phase === 'ended') neededRunChanged(turn, run.id);
 }
 

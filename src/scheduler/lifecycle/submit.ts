@@ -2,7 +2,7 @@ import type { GroupId, RunId } from '../../base/ids.js';
 import type { StepContext } from '../action.js';
 import type { EventOf, SubmittedRun } from '../event.js';
 import { spareCpu } from '../placement/placement.js';
-import { completionChanged, groupOf, isOpen, setNeeds } from '../queue/groups.js';
+import { completionChanged, groupOf, isOpen, setDropped, setNeeds } from '../queue/groups.js';
 import { setNeededRuns } from '../queue/needed-runs.js';
 import { leaveQueue } from '../queue/queues.js';
 import { inLine, isActive, type Run, type Terms } from '../run-state.js';
@@ -61,7 +61,11 @@ function takeInOf({ state, actions, touched }: StepContext, intake: Intake): voi
   if (intake.from < runs.length) return;
   state.intakes.splice(state.intakes.indexOf(intake), 1);
   putInFileOrder(turn, sweep, fileOrder(submission));
-  for (const { id, needs } of groups) setNeeds(state, id, needs);
+  const named = new Set(fileOrder(submission));
+  for (const { id, needs, whole } of groups) {
+    if (whole) setDropped(state, id, named);
+    setNeeds(state, id, needs);
+  }
 }
 
 /** The runs of a submission in the order of the file. */
@@ -171,6 +175,7 @@ function inGroup(state: SchedulerState, run: Run, group: GroupId): Run {
   if (run.group === group) return run;
   const old = groupOf(state, run.group);
   for (const members of [old.runs, old.waiting, old.done, old.broken, old.quickFailures]) members.delete(run.id);
+  old.dropped = new Set([...old.dropped].filter((id) => id !== run.id));
   run.group = group;
   groupOf(state, group).runs.add(run.id);
   file(state, run, groupOf(state, group));

@@ -1,7 +1,7 @@
 import { gpuName, nameOf, type RunId, sweepOf } from '../../base/ids.js';
 import type { Outcome } from '../../base/outcome.js';
 import { nextRunDeadline } from '../lifecycle/deadlines.js';
-import { groupOf, unmetNeed } from '../queue/groups.js';
+import { brokenInFile, groupOf, unmetNeed } from '../queue/groups.js';
 import { firstBefore, queueHeads } from '../queue/launch.js';
 import { growingGroups } from '../queue/open-groups.js';
 import { unmetRuns } from '../queue/queues.js';
@@ -85,8 +85,11 @@ function endingWords(outcome: Outcome): string {
 
 function needReason(state: SchedulerState, needed: Group): string {
   const name = nameOf(needed.id);
-  const [broken] = needed.broken;
-  if (broken === undefined) return `waiting for ${name} (${needed.done.size} of ${needed.runs.size} done)`;
+  const [broken] = brokenInFile(needed);
+  if (broken === undefined) {
+    const count = needed.runs.size - needed.broken.size;
+    return `waiting for ${name} (${needed.done.size} of ${count} done)`;
+  }
   return `needs ${name}, which ${howEnded(state.runs.get(broken)!)}`;
 }
 

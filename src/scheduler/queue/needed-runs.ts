@@ -17,6 +17,17 @@ function leave(dependents: SchedulerState['dependents'], id: RunId, dependent: R
   if (others?.size === 0) dependents.delete(id);
 }
 
+/** Whether a run needs another: by itself, or as its group needs that one's. */
+export function neededBy(
+  { runs, groups }: Pick<SchedulerState, 'runs' | 'groups'>,
+  id: RunId,
+): (other: RunId) => boolean {
+  const { needs, group } = runs.get(id)!;
+  const needed = groups.get(group)!.needs;
+  const isInNeeded = (other: RunId) => needed.some((each) => each === runs.get(other)?.group);
+  return (other) => needs.includes(other) || isInNeeded(other);
+}
+
 /**
  * Must be called when a run has ended, or starts again: the runs that need it may start, must wait, or get another waiting reason.
  */

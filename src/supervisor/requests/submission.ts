@@ -129,8 +129,12 @@ function isAlike(a: PlannedRun, b: PlannedRun): boolean {
   return alike.every((key) => a[key] === b[key]);
 }
 
-/** The plan's groups with their needs; a run may need more than its group says. */
-export function groupNeeds({ sweep, groups, runs }: Plan): EventOf<'runs-submitted'>['groups'] {
+/**
+ * The plan's groups with their needs; a run may need more than its group says.
+ *
+ * @param isOfFile Whether the plan is that of a sweep file, so that a run that is not named is not in the file.
+ */
+export function groupNeeds({ sweep, groups, runs }: Plan, isOfFile: boolean): EventOf<'runs-submitted'>['groups'] {
   const breakers = new Map(groups.map(({ name, breaker }) => [name, breaker]));
   const starts = new Map(runs.map(({ group, start }) => [group, start]));
   const needs = new Map(groups.map(({ name, needs: needed }) => [name, new Set(needed)]));
@@ -139,13 +143,18 @@ export function groupNeeds({ sweep, groups, runs }: Plan): EventOf<'runs-submitt
     needs.set(run.group, known);
     run.needs.forEach((needed) => known.add(needed));
   }
-  return [...needs].map(([name, needed]) => ({
-    id: groupId(sweep, name),
-    needs: [...needed].map((other) => groupId(sweep, other)),
-    breaker: breakerOf(breakers.get(name) ?? null),
-    ...openOf(groups.find((group) => group.name === name)),
-    ...startOf(starts.get(name)),
-  }));
+  const waitedFor = new Set(isOfFile ? [...needs.values()].flatMap((needed) => [...needed]) : []);
+  return [...needs].map(([name, needed]) => {
+    const group = groups.find((each) => each.name === name);
+    return {
+      id: groupId(sweep, name),
+      needs: [...needed].map((other) => groupId(sweep, other)),
+      breaker: breakerOf(breakers.get(name) ?? null),
+      ...openOf(group),
+      ...(waitedFor.has(name) && group?.open === undefined ? { whole: true as const } : {}),
+      ...startOf(starts.get(name)),
+    };
+  });
 }
 
 function openOf(group: PlannedGroup | undefined): { open?: { cap: number } } {

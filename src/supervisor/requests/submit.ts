@@ -97,7 +97,8 @@ async function submit({ plan, environment, slots: wish, order }: Submit, ports: 
   const key = await store.add(plan, environment);
   const portion = runs.length > PORTION ? { portion: PORTION } : {};
   const whole = order === undefined ? {} : { order };
-  const submission = { sweep: plan.sweep, plan: key, groups: groupNeeds(plan), runs, ...whole, ...portion };
+  const groups = groupNeeds(plan, order?.length !== 0);
+  const submission = { sweep: plan.sweep, plan: key, groups, runs, ...whole, ...portion };
   refuseWithoutCode(plan.runs);
   await loop.ask({ type: 'runs-submitted', at: loop.now(), ...submission });
   await takenIn(plan.sweep, loop);

@@ -4,6 +4,7 @@ import type { Executor, Found, Start } from '../../executors/executor.js';
 import { readRunRecord } from '../../files/run-directory/run-record-file.js';
 import { inQuietTurn, isTurnOver } from '../../processes/turn.js';
 import type { SchedulerAction } from '../../scheduler/action.js';
+import { neededBy } from '../../scheduler/queue/needed-runs.js';
 import { gpusOf, type Slot, slotNamed } from '../../scheduler/placement/slot.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import type { EventLoop } from '../core/event-loop.js';
@@ -11,6 +12,7 @@ import type { GpuWatch } from '../gpus/gpu-watch.js';
 import { type Endings, RETRY_MS } from './endings.js';
 import { type Launch, launchSpec, threadsOf } from './launch-spec.js';
 import type { PlannedRuns } from './planned-runs.js';
+import type { Records } from './records.js';
 
 /** Orders to runs that are up. */
 type Order = Exclude<SchedulerAction['type'], 'launch'>;
@@ -19,6 +21,7 @@ type LauncherPorts = {
   /** `mention`: for a fact that a restart would find out by itself. `changed`: the reason why a run is not up yet. */
   loop: Pick<EventLoop, 'state' | 'now' | 'tell' | 'mention' | 'changed'>;
   plannedRuns: Pick<PlannedRuns, 'of' | 'submitted'>;
+  records: Pick<Records, 'secure'>;
   executor: Pick<Executor, 'start' | 'takeOver' | 'orphanedAttemptOf' | 'resources' | Order>;
   gpus: Pick<GpuWatch, 'claim' | 'shared' | 'devices'>;
   /** `shortage`: of the machine; while it lasts, nothing else is started. */
@@ -145,11 +148,12 @@ export class Launcher {
   }
 
   #start(launch: Launch, run: PlannedRun, sharing: Variables): void {
-    const { loop, plannedRuns, executor, bin, gpus, endings } = this.#ports;
+    const { loop, plannedRuns, records, executor, bin, gpus, endings } = this.#ports;
     const { state } = loop;
     const { id, slot } = launch;
     const short = endings.shortage.current;
     if (short !== null) return this.#later(launch, short.reason, short.waitMs, sharing);
+    records.secure(neededBy(state, id));
     const { environment } = plannedRuns.submitted(id)!;
     const { gpus: places, slots: cores } = executor.resources();
     const devices = places === 'placed' ? { ...gpus.devices(gpusOf(slot)), ...sharing } : null;

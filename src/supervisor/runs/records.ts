@@ -170,6 +170,15 @@ export class Records {
     return this.#unwritten.size === 0;
   }
 
+  /** Writes the records of some runs that are still to be written: a run is about to start that may read them. */
+  secure(isAmong: (id: RunId) => boolean): void {
+    for (const id of this.#unwritten) {
+      if (!isAmong(id)) continue;
+      this.#unwritten.delete(id);
+      this.#write(id);
+    }
+  }
+
   /** Writes what it can, for the last time. */
   close(): void {
     if (this.#again !== null) clearTimeout(this.#again);

@@ -108,3 +108,39 @@ describe('a run that needs others', () => {
     expect([left.runs.size, left.dependents.size, left.queued.size]).toEqual([0, 0, 0]);
   });
 });
+
+/** A launch of `names` of a group, and of what needs it. */
+function launch(names: string[], isWhole = true): SchedulerEvent {
+  const event = submitted([...names.map((name) => run(name, 'prepare')), run('m', 'main')], { main: ['prepare'] });
+  if (event.type !== 'runs-submitted' || !isWhole) return event;
+  const groups = event.groups.map((group) => (group.id === 's/prepare' ? { ...group, whole: true as const } : group));
+  return { ...event, groups };
+}
+
+describe('a group of which a run that failed has left the file', () => {
+  const failed = [slots(4), launch(['a', 'b']), started('a'), ended('a'), started('b'), ended('b', 'failed')];
+  const again = launch(['a', 'c']);
+
+  it('keeps nothing from starting any more, also after a snapshot', () => {
+    const { state } = play(...failed, again);
+    expect(waitingReason(state, id('m'))).toBe('waiting for prepare (1 of 2 done)');
+    const kept = restored(Snapshot.parse(JSON.parse(JSON.stringify(snapshotOf(state)))));
+    expect(snapshotOf(kept)).toEqual(snapshotOf(state));
+    step(kept, started('c'));
+    expect(launched(step(kept, ended('c')).actions)).toEqual(['m']);
+  });
+
+  it.each([
+    { when: 'the launch has only some of its runs', events: [launch(['a', 'c'], false)] },
+    { when: 'it is in the file again', events: [again, { ...launch(['a', 'b', 'c']), order: undefined }] },
+  ])('keeps the others waiting where $when', ({ events }) => {
+    const { state } = play(...failed, ...(events as SchedulerEvent[]), started('c'), ended('c'));
+    expect(state.runs.get(id('m'))!.state.phase).toBe('waiting');
+  });
+
+  it('is waited for while that run still runs', () => {
+    const { state } = play(slots(4), launch(['a', 'b']), started('a'), ended('a'), started('b'), launch(['a']));
+    expect(waitingReason(state, id('m'))).toBe('waiting for prepare (1 of 2 done)');
+    expect(launched(step(state, ended('b', 'failed')).actions)).toEqual(['m']);
+  });
+});

@@ -59,7 +59,7 @@ async function setUp(
       ...{ state, now, changed: () => undefined },
       ...{ tell: (event) => void told.push(event), mention: (event) => void told.push(event) },
     },
-    ...{ plannedRuns: new PlannedRuns(state, submissions), bin: '/our/bin' },
+    ...{ plannedRuns: new PlannedRuns(state, submissions), bin: '/our/bin', records: { secure: () => undefined } },
     endings: { shortage, tookOver: () => undefined, ended: () => undefined },
     executor: {
       start: (_id, order) => {
