@@ -1,10 +1,12 @@
 /**
  * `npm run slurm-faults [KILLS [SEED]]`: runs as jobs and in packs on a throw-away cluster of three nodes (`slurm-dev.sh`, as root), while
- * `kill -9` hits the controller, the controller within two seconds of a submission, daemons of nodes, the supervisor and workers.
+ * `kill -9` hits the controller, the controller within two seconds of a submission, daemons of nodes, the supervisor and workers, a fifth
+ * of the kills each. What was killed is started again, as systemd does it; all else that is done is what `status` says to type.
  * Each run keeps a ledger of its own, which is judged afterwards. Exit code 1 if a run was lost, ran twice or is told of wrongly.
  */
 import { spawnSync } from 'node:child_process';
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -22,7 +24,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const [kills = 100, seed = 1] = process.argv.slice(2).map(Number);
 const FIRST_RUNS = 80;
-const RUNS_OF_A_SUBMISSION = 16;
+const RUNS_OF_A_SUBMISSION = 6;
+/** A controller is killed at most so long after it has taken a submission, ms. */
+const SOON_MS = 2000;
+/** How long a victim is waited for, ms. */
+const VICTIM_MS = 20_000;
 const LAST_END_MS = 15 * 60_000;
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'slurm-faults-')));
@@ -31,10 +37,12 @@ const ledgers = join(folder, 'ledgers');
 const own = {
   SLURM_DEV_DIR: cluster,
   SLURM_DEV_NODES: '3',
-  SLURM_DEV_PORT: '26000',
   SLURM_CONF: join(cluster, 'slurm.conf'),
 };
-const env = { ...process.env, ...own, PATH: `${process.env.PATH}:/usr/sbin:/sbin` };
+const commands = join(folder, 'bin');
+const submissions = join(folder, 'submissions');
+const PATH = `${process.env.PATH}:/usr/sbin:/sbin`;
+const env = { ...process.env, ...own, PATH: `${commands}:${PATH}` };
 
 let state = seed;
 const random = () => (state = (state * 1103515245 + 12345) & 0x7fffffff) / 0x7fffffff;
@@ -42,6 +50,24 @@ const call = (program, args, timeout = 60_000) =>
   spawnSync(program, args, { cwd: folder, env, encoding: 'utf8', timeout });
 const memrlTui = (...args) => call(process.execPath, [join(root, 'dist/memrl-tui.js'), ...args]);
 const dev = (verb) => call('bash', [join(root, 'scripts/slurm-dev.sh'), verb]);
+
+/** An `sbatch` that writes down when Slurm has taken something. */
+function watchSubmissions() {
+  const sbatch = spawnSync('sh', ['-c', 'command -v sbatch'], { env: { ...process.env, PATH }, encoding: 'utf8' });
+  mkdirSync(commands);
+  const script = `case "$*" in *--test-only*) ;; *) [ $code != 0 ] || date +%s%N >> ${submissions};; esac`;
+  writeFileSync(join(commands, 'sbatch'), `#!/bin/sh\n${sbatch.stdout.trim()} "$@"\ncode=$?\n${script}\nexit $code\n`);
+  chmodSync(join(commands, 'sbatch'), 0o755);
+}
+
+/** When Slurm took each submission so far, ms since 1970. */
+function takenAt() {
+  if (!existsSync(submissions)) return [];
+  return readFileSync(submissions, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => Number(BigInt(line) / 1_000_000n));
+}
 
 /** Each run writes when it starts and ends, and ends with 3 where its number ends in 7. */
 function writeSweep(runs) {
@@ -62,7 +88,7 @@ command:
 resources: { gpus: 0 }
 breaker: false
 retry: { max: 20, backoff: 0, on: [signal, lost] }
-parameters: { seconds: { expr: "3 + number % 6" }, code: { expr: "number % 10 == 7 ? 3 : 0" } }
+parameters: { seconds: { expr: "5 + number * 7 % 41" }, code: { expr: "number % 10 == 7 ? 3 : 0" } }
 groups:
   jobs: { parameters: { number: [${numbers(0)}] }, slurm: { mode: jobs } }
   packs: { parameters: { number: [${numbers(1)}] }, slurm: { mode: packs, workers: 6 } }
@@ -75,19 +101,13 @@ const now = () => BigInt(Date.now()) * 1_000_000n;
 let runs = 0;
 /** When launches of the file began and ended, ns since 1970. A launch starts failed runs again. */
 const launches = [];
-/** A launch is refused as impossible while no node has come back to a restarted controller; so it is tried again. */
-async function submit(more) {
+function submit(more) {
   runs += more;
   writeSweep(runs);
-  for (let trial = 1; ; trial++) {
-    const begin = now();
-    const { status, stderr, stdout } = memrlTui('sweep.yaml', '--detach', '--yes');
-    launches.push({ begin, end: now() });
-    if (status === 0) return;
-    if (trial === 10) throw new Error(`the launch was refused: ${stdout}${stderr}`);
-    await sleep(1000);
-    repair();
-  }
+  const begin = now();
+  const { status, stderr, stdout } = memrlTui('sweep.yaml', '--detach', '--yes');
+  launches.push({ begin, end: now() });
+  if (status !== 0) throw new Error(`the launch was refused: ${stdout}${stderr}`);
 }
 
 function numberIn(path) {
@@ -112,12 +132,17 @@ function workers() {
   });
 }
 
+/** How long after a submission the controller was killed, ms. */
+const gaps = [];
 const controller = () => numberIn(join(cluster, 'run/slurmctld.pid'));
 const victims = {
   controller,
   'controller after a submission': async () => {
-    await submit(RUNS_OF_A_SUBMISSION);
-    await sleep(random() * 2000);
+    const before = takenAt().length;
+    submit(RUNS_OF_A_SUBMISSION);
+    for (const start = Date.now(); takenAt().length === before && Date.now() - start < VICTIM_MS;) await sleep(20);
+    await sleep(random() * SOON_MS - (Date.now() - takenAt().at(-1)));
+    gaps.push(Date.now() - takenAt().at(-1));
     return controller();
   },
   'daemon of a node': () => numberIn(join(cluster, `run/slurmd-n${1 + Math.floor(random() * 3)}.pid`)),
@@ -128,10 +153,17 @@ const victims = {
   },
 };
 
-/** Starts again what was killed. A node that the controller has given up is put back. */
+/** What was typed because `status` says so, and how often. */
+const typed = {};
+
+/** Starts again what was killed. All else is left to the person who reads `status`. */
 function repair() {
   dev('start');
-  call('scontrol', ['update', 'nodename=n[1-3]', 'state=resume'], 15_000);
+  for (const [line] of memrlTui('status', 'faults').stdout.matchAll(/scontrol update nodename=\S+ state=resume/g)) {
+    const [program, ...args] = line.split(' ');
+    call(program, args, 15_000);
+    typed[line] = (typed[line] ?? 0) + 1;
+  }
 }
 
 /** The rows of all runs; a supervisor that was killed is started for that. */
@@ -146,23 +178,34 @@ function rows() {
 const isOver = (all) =>
   all.length === runs && all.every(({ state: word }) => ['done', 'failed', 'lost', 'killed'].includes(word));
 
+/** A fifth of the kills for each kind, in any order. */
+function plannedKills() {
+  const kinds = Object.keys(victims);
+  const plan = Array.from({ length: kills }, (_, kill) => ({ kind: kinds[kill % kinds.length], rank: random() }));
+  return plan.sort((a, b) => a.rank - b.rank).map(({ kind }) => kind);
+}
+
+async function killOne(kind) {
+  for (const start = Date.now(); !isBroken && Date.now() - start < VICTIM_MS; await sleep(200)) {
+    const pid = await victims[kind]();
+    if (pid <= 1 || !existsSync(`/proc/${pid}`)) continue;
+    process.kill(pid, 'SIGKILL');
+    return true;
+  }
+  return false;
+}
+
 async function ordeal() {
   const counts = {};
-  const kinds = Object.keys(victims);
-  for (let kill = 0; kill < kills; kill++) {
+  for (const [index, kind] of plannedKills().entries()) {
     if (isBroken) break;
     await sleep(300 + random() * 1700);
-    const kind = kinds[Math.floor(random() * kinds.length)];
-    const pid = await victims[kind]();
-    if (pid > 1 && existsSync(`/proc/${pid}`)) {
-      process.kill(pid, 'SIGKILL');
-      counts[kind] = (counts[kind] ?? 0) + 1;
-    } else kill--;
+    if (await killOne(kind)) counts[kind] = (counts[kind] ?? 0) + 1;
     await sleep(random() * 1500);
     repair();
-    if (kill % 10 === 9)
+    if (index % 10 === 9)
       console.log(
-        `${kill + 1} kills, ${rows().filter(({ endedAt }) => endedAt !== null).length} of ${runs} runs ended`,
+        `${index + 1} kills, ${rows().filter(({ endedAt }) => endedAt !== null).length} of ${runs} runs ended`,
       );
   }
   let all = [];
@@ -188,6 +231,7 @@ function violations(row) {
   const found = [];
   if (row.state !== (code === 0 ? 'done' : 'failed') || (code === 3 && row.exit?.code !== 3))
     found.push(`is ${row.state} (${row.reason ?? row.exit?.code})`);
+  if (!lines.some(({ what }) => what === 'end')) found.push('never came to its end');
   for (const [index, { what, at, attempt }] of lines.entries()) {
     const next = lines[index + 1];
     if (next === undefined) continue;
@@ -211,6 +255,7 @@ let isBroken = false;
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => (isBroken = true));
 
 mkdirSync(ledgers);
+watchSubmissions();
 const started = dev('start');
 if (started.status !== 0) {
   console.error(
@@ -219,7 +264,7 @@ if (started.status !== 0) {
   process.exit(1);
 }
 try {
-  await submit(FIRST_RUNS);
+  submit(FIRST_RUNS);
   const { counts, all } = await ordeal();
   const found = [
     ...all.flatMap(violations),
@@ -227,6 +272,10 @@ try {
   ];
   const again = all.filter(({ attempt }) => attempt > 1).length;
   for (const [kind, count] of Object.entries(counts)) console.log(`kill -9 of the ${kind}: ${count}`);
+  console.log(
+    `milliseconds from a submission to the kill of its controller: ${gaps.toSorted((a, b) => a - b).join(', ')}`,
+  );
+  for (const [line, times] of Object.entries(typed)) console.log(`typed, as status says: ${line} (${times} times)`);
   for (const words of found) console.log(`VIOLATED: ${words}`);
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   console.log(

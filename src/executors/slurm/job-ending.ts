@@ -16,10 +16,17 @@ export function phaseOf({ state }: QueuedJob): JobPhase {
 
 /** What a job waits for, in Slurm's word and in words for those that are asked about most. */
 export function waitWords({ address, reason, start }: QueuedJob): string {
-  const words = reasons[reason];
-  const when = /^\d{4}-\d\d-\d\dT(\d\d:\d\d)/.exec(start)?.[1];
+  const words = reasons[/^\w*/.exec(reason)![0]];
+  // A scheduler that is behind expects what has passed.
+  const when = Date.parse(start) > Date.now() ? whenWords(start) : undefined;
   const why = words === undefined ? reason : `${reason}: ${words}`;
   return `Slurm job ${address} waits (${reason === 'None' ? 'just submitted' : why}${when === undefined ? '' : `; expected at ${when}`})`;
+}
+
+/** Of a local time as Slurm writes it; the day only where it is another one. */
+function whenWords(start: string): string | undefined {
+  const [, day, clock] = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)/.exec(start) ?? [];
+  return new Date(start).toDateString() === new Date().toDateString() ? clock : `${day} ${clock}`;
 }
 
 const reasons: Readonly<Record<string, string>> = {
@@ -37,6 +44,24 @@ const reasons: Readonly<Record<string, string>> = {
   PartitionDown: 'its partition is down',
   PartitionTimeLimit: 'it asks for more time than the partition gives',
   BadConstraints: 'no node has what it asks for',
+};
+
+/** How a job ended that began nothing, in words that follow its number. */
+export function endWords({ state, reason, nodes }: QueuedJob): string {
+  const words = ends[state] ?? `ended as ${state}`;
+  const why = state !== 'FAILED' || reason === 'None' ? '' : ` (${reason})`;
+  return `${words}${why}${nodes === '' ? '' : ` on ${nodes}`}`;
+}
+
+const ends: Readonly<Record<string, string>> = {
+  CANCELLED: 'was cancelled',
+  DEADLINE: 'came to its deadline',
+  TIMEOUT: 'ran out of time',
+  FAILED: 'failed',
+  OUT_OF_MEMORY: 'used more memory than it may',
+  NODE_FAIL: 'lost its node',
+  BOOT_FAIL: 'found its node not booting',
+  PREEMPTED: 'was preempted',
 };
 
 /** What the supervisor has asked of a job. */
@@ -101,8 +126,10 @@ const interruptions: Readonly<Record<string, { signal: string; reason: string }>
   REVOKED: { signal: 'SIGTERM', reason: 'revoked by Slurm' },
 };
 
-/** A batch shell that was killed leaves no code. */
+/** A batch shell that was killed leaves no code; Slurm calls that a failure of the launch, though it had begun. */
 function unproven({ address, state, reason }: QueuedJob, where: string): string {
   const why = reason === 'None' ? '' : `, ${reason}`;
-  return `Slurm says ${state}${why} of job ${address}${where}, and it left no exit code`;
+  const killed =
+    reason === 'JobLaunchFailure' ? ': its shell was killed, as by a limit on memory; its log may tell' : '';
+  return `Slurm says ${state}${why} of job ${address}${where}, and it left no exit code${killed}`;
 }

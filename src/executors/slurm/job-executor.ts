@@ -11,7 +11,7 @@ import { attemptDirectory, readExitCode, succeed, withdraw } from '../attempt/at
 import { explained } from '../attempt/ending.js';
 import { openedLog } from '../attempt/prepared-attempt.js';
 import { claimantOf, mayStillRun, settledBy, takenAway } from './disk-evidence.js';
-import { endingByDisk, endingOf, ownEnding, phaseOf, waitWords } from './job-ending.js';
+import { endingByDisk, endingOf, endWords, ownEnding, phaseOf, waitWords } from './job-ending.js';
 import { type Job, newJob, numberOf, type Order } from './job.js';
 import { JobOrders } from './job-orders.js';
 import { JobSubmitter } from './job-submitter.js';
@@ -24,7 +24,7 @@ const FORGOTTEN_MS = 10_000;
 /** What is on the disk is believed when the controller has told otherwise for so long, ms: file servers are behind, too. */
 const DISAGREE_MS = 15_000;
 
-/** After so many jobs in a row that a node cancelled in starting them, a run is taken for one that cannot be started. */
+/** After so many jobs in a row that a node could not start, a run is taken for one that cannot be started. */
 const CANCELLED_STARTS = 5;
 
 /** `everyMs`: between submissions. */
@@ -37,7 +37,7 @@ export class JobExecutor implements Omit<Executor, 'resources' | 'nodes' | 'type
   readonly #queue: JobSetting['queue'];
   readonly #orders: JobOrders;
   readonly #submitter: JobSubmitter;
-  /** How many jobs in a row were cancelled in being started on a node. */
+  /** How many jobs in a row could not be started on a node. */
   readonly #cancelledStarts = new Map<RunId, number>();
   #isClosed = false;
 
@@ -286,22 +286,17 @@ export class JobExecutor implements Omit<Executor, 'resources' | 'nodes' | 'type
     const isTaken = claimant === 'none' && takenAway(directory, number);
     // It was claimed in this moment.
     if (claimant === 'none' && !isTaken) return this.#queue.stir();
-    const isWrong = isTaken && !terminated && !killed && /^(FAILED|CANCELLED|TIMEOUT|DEADLINE)$/.test(seen.state);
+    const isWrong = isTaken && !terminated && !killed && !/^(PREEMPTED|REVOKED|COMPLETED)$/.test(seen.state);
     if (!isWrong || this.#isTriedAgain(job, seen)) return this.#over(job, { kind: 'not-claimed' });
-    const { address, state, reason } = seen;
-    const why = reason === 'None' ? '' : ` (${reason})`;
-    this.#over(job, {
-      kind: 'not-begun',
-      reason: `Slurm job ${address} ended as ${state}${why} before the run began`,
-    });
+    this.#over(job, { kind: 'not-begun', reason: `Slurm job ${seen.address} ${endWords(seen)} before the run began` });
   }
 
   /**
-   * Whether a job was cancelled by its node before its script ran: a node that still has a job of that number, which a restarted
-   * controller has given once more, cancels the new one. A job that a person takes out of the queue never had a node.
+   * Whether the node of a job is why its script never ran: one that still has a job of that number, which a restarted controller has
+   * given once more, cancels the new one; so does one whose prolog fails. A job that a person takes out of the queue never had a node.
    */
   #isTriedAgain({ id }: Job, { state, nodes }: QueuedJob): boolean {
-    if (state !== 'CANCELLED' || nodes === '') return false;
+    if (!/^(CANCELLED|NODE_FAIL|BOOT_FAIL)$/.test(state) || nodes === '') return false;
     const times = (this.#cancelledStarts.get(id) ?? 0) + 1;
     this.#cancelledStarts.set(id, times);
     return times < CANCELLED_STARTS;

@@ -52,6 +52,8 @@ export function commentFor(key: string): string {
 export class SlurmCalls {
   readonly #environment: Environment;
   #limits: Promise<Limits> | null = null;
+  /** Which nodes take no jobs, as told last; asked again after that time. */
+  #unavailable: { words: string | null; until: number } = { words: null, until: -Infinity };
 
   constructor(environment: Environment) {
     this.#environment = environment;
@@ -103,7 +105,9 @@ export class SlurmCalls {
     const jobs = answer.stdout.split('\n').flatMap((line) => queuedJob(line) ?? []);
     const stuck = jobs.filter(({ state, reason }) => state === 'PENDING' && nodesUnavailable.test(reason));
     if (stuck.length > 0) {
-      const words = await this.#unavailableWords();
+      if (performance.now() > this.#unavailable.until)
+        this.#unavailable = { words: await this.#unavailableWords(), until: performance.now() + NODES_EVERY_MS };
+      const { words } = this.#unavailable;
       if (words !== null) for (const job of stuck) job.reason = words;
     }
     return jobs;
@@ -173,6 +177,8 @@ export class SlurmCalls {
 
 /** What Slurm says of a job that waits for nodes that are drained, down or reserved. */
 const nodesUnavailable = /^ReqNodeNotAvail|^Nodes required for job are DOWN/;
+/** Between looks at why nodes take no jobs, while jobs wait for them, ms: whoever runs the cluster changes it by hand. */
+const NODES_EVERY_MS = 15_000;
 /** Reasons of nodes in the words of a job; a large cluster has many. */
 const REASONS_TOLD = 3;
 

@@ -1,9 +1,9 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Ending } from '../../../src/executors/executor.js';
-import { endingByDisk, endingOf } from '../../../src/executors/slurm/job-ending.js';
+import { endingByDisk, endingOf, waitWords } from '../../../src/executors/slurm/job-ending.js';
 import { removeFolder } from '../../remove-folder.js';
 
 const root = mkdtempSync(join(tmpdir(), 'endings-'));
@@ -36,7 +36,7 @@ function word(ending: Ending | null): string {
   if (ending.kind === 'exited') return String(ending.code);
   if (ending.kind === 'signalled') return ending.signal;
   if (ending.kind !== 'interrupted') return ending.kind;
-  return /cancelled|preempted|node failed|got SIGTERM/.exec(ending.reason)![0].replace(' ', '-');
+  return /cancelled|preempted|node failed|deadline|got SIGTERM/.exec(ending.reason)![0].replace(' ', '-');
 }
 
 /**
@@ -67,6 +67,8 @@ describe("the ending, by Slurm's word, the exit code, the note of the shim and w
     ['NODE_FAIL', 'nothing was asked', failed],
     ['NODE_FAIL', 'its end was asked for', failed],
     ['NODE_FAIL', 'it was to be killed', failed],
+    ['BOOT_FAIL', 'nothing was asked', failed],
+    ['DEADLINE', 'nothing was asked', cancelled.replaceAll('cancelled', 'deadline')],
     ['TIMEOUT', 'nothing was asked', late],
     ['TIMEOUT', 'its end was asked for', late],
     ['TIMEOUT', 'it was to be killed', late],
@@ -82,6 +84,26 @@ describe("the ending, by Slurm's word, the exit code, the note of the shim and w
     ['FAILED', 'it was to be killed', proven('unknown')],
   ])('%s, %s', (state, who, expected) => {
     expect(endings(state, who)).toBe(expected);
+  });
+});
+
+describe('the words for a job that waits', () => {
+  beforeEach(() => vi.useFakeTimers({ now: new Date('2026-11-30T16:00:00'), toFake: ['Date'] }));
+  afterEach(() => vi.useRealTimers());
+
+  it.each([
+    ['None', 'N/A', 'just submitted'],
+    ['Priority', '2026-11-30T16:20:31', 'Priority: other jobs come first; expected at 16:20'],
+    ['Priority', '2027-11-30T16:20:31', 'Priority: other jobs come first; expected at 2027-11-30 16:20'],
+    // A scheduler that is behind expects what has passed.
+    ['Priority', '2026-11-30T15:59:00', 'Priority: other jobs come first'],
+    [
+      'ReqNodeNotAvail, UnavailableNodes:n[1-2]',
+      'N/A',
+      'ReqNodeNotAvail, UnavailableNodes:n[1-2]: a node that it needs is down or reserved',
+    ],
+  ])('%s, %s', (reason, start, words) => {
+    expect(waitWords({ ...job('PENDING'), reason, start })).toBe(`Slurm job 12 waits (${words})`);
   });
 });
 

@@ -15,6 +15,8 @@ let worker: string;
 let executor: Executor;
 let endings: Map<string, Ending>;
 let troubles: (string | null)[];
+/** What runs wait for, as of each time when something about them is told to have changed. */
+let told: (string | null | undefined)[];
 
 beforeAll(async () => void (worker = join(dirname(await bundledSupervisor()), 'slurm-worker.js')));
 beforeEach(() => {
@@ -22,6 +24,7 @@ beforeEach(() => {
   runsDirectory = runFolder();
   endings = new Map<string, Ending>();
   troubles = [];
+  told = [];
   executor = opened(worker);
 });
 afterEach(() => {
@@ -34,7 +37,7 @@ function opened(program: string): Executor {
     { runsDirectory, environment: { ...slurm.environment, MEMRL_SLURM_WORKER: program } },
     {
       ended: (id, _attempt, ending) => void endings.set(id, ending),
-      changed: () => undefined,
+      changed: (id) => void told.push(executor.placeOf(id)?.words),
       troubled: (_id, words) => void troubles.push(words),
       mayGiveUp: () => true,
     },
@@ -96,7 +99,8 @@ describe('a pack', () => {
     slurm.set('hold', '');
     const { directories } = packed(1, waits);
     const words = 'its worker: Slurm job 1_0 waits (Priority: other jobs come first)';
-    await waitFor('the reason', () => executor.placeOf(idOf(0))?.words === words);
+    await waitFor('the reason', () => told.includes(words));
+    expect(executor.placeOf(idOf(0))?.words).toBe(words);
     slurm.set('hold', null);
     await untilUp(directories[0]!);
     await waitFor('the place', () => executor.placeOf(idOf(0))?.node === 'node1');
@@ -186,6 +190,23 @@ describe('a worker', () => {
     expect(await untilEnded()).toEqual({ kind: 'interrupted', signal: 'SIGTERM', reason });
   });
 
+  it.each(['has said so', 'was killed before it could say so'])(
+    'that Slurm ended has its runs told why, where it %s',
+    async (how) => {
+      const directory = await oneUp();
+      const pid = await waitFor('the worker', workerPid);
+      const shim = Number(readFileSync(join(directory, 'attempts', '1', 'pid'), 'utf8').split(' ')[0]);
+      slurm.set('jobs/1_0/fate', 'PREEMPTED');
+      if (how === 'has said so') process.kill(pid, 'SIGTERM');
+      else {
+        process.kill(-Number(slurm.fact('1_0', 'group')), 'SIGKILL');
+        process.kill(-shim, 'SIGTERM');
+      }
+      const reason = 'its worker, Slurm job 1 on node1, was lost: preempted by Slurm';
+      expect(await untilEnded()).toEqual({ kind: 'interrupted', signal: 'SIGTERM', reason });
+    },
+  );
+
   it(
     'ends its runs before its time is over, and begins none that would not end by then',
     { tags: ['long'] },
@@ -200,7 +221,7 @@ describe('a worker', () => {
     executor.close();
     executor = opened('/no/such/worker.js');
     const { starts } = packed(3, waits, { slurm: { mode: 'packs', workers: 3 } });
-    const reason = expect.stringMatching(/^no worker came up: Slurm job \d_\d ended as FAILED: ./) as string;
+    const reason = expect.stringMatching(/^no worker came up: Slurm job \d_\d failed on node1: ./) as string;
     expect(await Promise.all(starts)).toEqual(Array(3).fill({ kind: 'refused', reason, transient: false }));
   });
 

@@ -4,7 +4,7 @@
 #
 #   hold                  while it is there, jobs wait (Priority)
 #   dead                  while it is there, the controller does not answer
-#   unstarted             while it is there, nodes cancel jobs instead of starting them
+#   unstarted             while it is there, nodes start no jobs, which end in that state
 #   gpus                  indices of the GPUs of each job
 #   nodes                 what sinfo tells of the nodes
 #   end                   when the time of jobs is over, Unix s: what they are told of that
@@ -26,7 +26,7 @@ supervise() {
     while [ -e "$dir/hold" ] && [ ! -e "$job/cancelled" ]; do sleep 0.02; done
     if [ -e "$job/cancelled" ]; then echo CANCELLED >"$job/state"; return; fi
     echo node1 >"$job/node"
-    if [ -e "$dir/unstarted" ]; then echo CANCELLED >"$job/state"; return; fi
+    if [ -e "$dir/unstarted" ]; then cat "$dir/unstarted" >"$job/state"; return; fi
     export SLURM_JOB_ID="${1%_*}" SLURMD_NODENAME=node1 SLURM_RESTART_COUNT="$restarts"
     [ ! -e "$dir/gpus" ] || export SLURM_JOB_GPUS="$(cat "$dir/gpus")"
     [ ! -e "$dir/end" ] || export SLURM_JOB_END_TIME="$(cat "$dir/end")"

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -57,6 +57,16 @@ describe('a job for which Slurm finds no node', () => {
       transient: true,
     });
   });
+});
+
+it('asks why nodes take no jobs once for several looks at the queue', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'slurm-calls-'));
+  const sinfo = `echo asked >> ${folder}/log; echo 'n1|2026-11-30T02:23:53|cables'`;
+  const squeue = "echo '3|3|PENDING|ReqNodeNotAvail||N/A|0:00|N/A|memrl KEY'";
+  const calls = callsOf({ sinfo, squeue });
+  for (let look = 0; look < 3; look++)
+    expect((await calls.queue())![0]!.reason).toMatch(/^nodes take no jobs: n1 since .*: cables;/);
+  expect(readFileSync(join(folder, 'log'), 'utf8')).toBe('asked\n');
 });
 
 describe('while the nodes are drained', () => {

@@ -156,16 +156,20 @@ describe('the end of a job', () => {
   });
 });
 
-describe('a job that its node cancels in starting it', () => {
-  it('is submitted again, and its run fails where no node ever starts it', async () => {
+describe('a job that its node does not start', () => {
+  it.each([
+    ['CANCELLED', 'was cancelled on node1'],
+    ['NODE_FAIL', 'lost its node on node1'],
+    ['BOOT_FAIL', 'found its node not booting on node1'],
+  ])('is submitted again, and its run fails where no node ever starts it: %s', async (state, words) => {
     const directory = runFolder();
     for (const attempt of [1, 2, 3, 4, 5]) {
-      slurm.set('unstarted', '');
+      slurm.set('unstarted', state);
       await executor.start(id, orderFor(directory, waits, attempt));
       await waitFor('the end', () => endings.length === attempt);
       expect(existsSync(join(directory, 'up'))).toBe(false);
     }
-    const last = { kind: 'not-begun', reason: 'Slurm job 5 ended as CANCELLED before the run began' };
+    const last = { kind: 'not-begun', reason: `Slurm job 5 ${words} before the run began` };
     expect(endings).toEqual([...Array<Ending>(4).fill({ kind: 'not-claimed' }), last]);
   });
 

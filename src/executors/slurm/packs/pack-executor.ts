@@ -22,13 +22,15 @@ import type {
   TakenOver,
 } from '../../executor.js';
 import { claimantOf, isAliveHere, mayStillRun, settledBy, takenAway } from '../disk-evidence.js';
-import { endingByDisk } from '../job-ending.js';
+import { endingByDisk, notAsked, ownEnding } from '../job-ending.js';
 import type { Queue } from '../queue-watch.js';
 import { readKeys, writeKey } from '../submissions.js';
 import type { PackOrder, WorkerLine } from './pack-files.js';
 import { removeOldPacks, type Worker } from './pack.js';
 import {
   begunBy,
+  doneToWorker,
+  isOver,
   lossOf,
   withWork,
   type Member,
@@ -301,7 +303,16 @@ export class PackExecutor implements Omit<Executor, 'resources' | 'nodes' | 'typ
       if (news.length > 0) this.#stirredAt = performance.now();
       for (const line of news) this.#hear(team, worker, line);
     }
+    for (const member of team.members) if (member.interrupted !== null) this.#settleInterrupted(member);
+    this.#tellWait(team);
     if (crew.live.length === 0) this.#fill(team);
+  }
+
+  #tellWait(team: Team): void {
+    const words = team.crew.waitWords();
+    if (words === team.words) return;
+    team.words = words;
+    for (const { id, answer } of team.members) if (answer !== null) this.#listener.changed(id);
   }
 
   #hear({ crew }: Team, worker: Worker, line: WorkerLine): void {
@@ -316,7 +327,7 @@ export class PackExecutor implements Omit<Executor, 'resources' | 'nodes' | 'typ
     member.worker = worker;
     if (line.kind === 'begun') this.#hasBegun(member);
     else if (line.kind === 'troubled') this.#trouble(member, line.words);
-    else if (line.kind === 'ended') this.#over(member, line.ending);
+    else if (line.kind === 'ended') this.#hasEnded(member, line.ending);
     else {
       this.#forget(member.id);
       member.answer?.({ kind: 'refused', reason: line.reason, transient: false });
@@ -331,6 +342,19 @@ export class PackExecutor implements Omit<Executor, 'resources' | 'nodes' | 'typ
     this.#listener.changed(member.id);
   }
 
+  /** A worker does not know why Slurm ended it, which is told a moment later. */
+  #hasEnded(member: Member, ending: Ending): void {
+    if (ending.kind !== 'interrupted') return this.#over(member, ending);
+    member.interrupted ??= { ending, since: performance.now() };
+    this.#setting.queue.lookSoon();
+  }
+
+  #settleInterrupted(member: Member): void {
+    const { ending, since } = member.interrupted!;
+    const isLate = performance.now() - since > DISAGREE_MS;
+    if (isLate || isOver(member.worker!)) this.#over(member, doneToWorker(member.worker!) ?? ending);
+  }
+
   /** What became of the runs of a worker that is gone. Those that it had not begun others take. */
   #settleLost(team: Team, worker: Worker, goneSince: number): void {
     const isLate = performance.now() - goneSince > DISAGREE_MS;
@@ -338,12 +362,18 @@ export class PackExecutor implements Omit<Executor, 'resources' | 'nodes' | 'typ
     for (const member of begun) {
       member.worker = worker;
       this.#hasBegun(member);
-      const { directory, known, killed } = member;
-      const ending = endingByDisk(attemptDirectory(directory, known), { terminated: false, killed });
-      if (ending !== null) this.#over(member, ending);
-      else if (isLate || isAliveHere(member.directory, member.known) === false) this.#settleUnproven(member, worker);
+      if (member.interrupted === null) this.#settleBegun(member, worker, isLate);
     }
     worker.isSettled = begun.length === 0 && (isLate || worker.hasLeft);
+  }
+
+  #settleBegun(member: Member, worker: Worker, isLate: boolean): void {
+    const { directory, known, killed } = member;
+    const folder = attemptDirectory(directory, known);
+    const ending = endingByDisk(folder, { terminated: false, killed });
+    const isOwn = killed || ownEnding(folder, notAsked) !== null;
+    if (ending !== null) this.#over(member, (isOwn ? null : doneToWorker(worker)) ?? ending);
+    else if (isLate || isAliveHere(directory, known) === false) this.#settleUnproven(member, worker);
   }
 
   #settleUnproven(member: Member, worker: Worker): void {

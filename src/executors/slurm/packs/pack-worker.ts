@@ -38,8 +38,8 @@ const MARGIN_MS = 30_000;
 const FORCE_MS = 10_000;
 /** Added to what a run may take before its worker ends it, as nobody else did, ms. */
 const SPARE_MS = 60_000;
-/** The signal that killed a run reaches its worker within that time, ms. */
-const HEARING_MS = 200;
+/** The signal that killed a run reaches its worker within that time, also on a busy node, ms. */
+const HEARING_MS = 1000;
 /** A machine that is short of something is tried again after so long, ms. */
 const RETRY_MS = 1000;
 

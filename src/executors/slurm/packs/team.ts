@@ -6,7 +6,7 @@ import { shellQuote } from '../../../text/shell-words.js';
 import type { Refusal } from '../../attempt/prepared-attempt.js';
 import type { Ending, LaunchSpec, Start } from '../../executor.js';
 import { claimantOf, isAliveHere, mayStillRun } from '../disk-evidence.js';
-import { doneTo, notAsked, phaseOf, waitWords } from '../job-ending.js';
+import { doneTo, endWords, notAsked, phaseOf, waitWords } from '../job-ending.js';
 import type { Queue, QueueWatch } from '../queue-watch.js';
 import { commentFor, type QueuedJob, type SlurmCalls, type Submitted } from '../slurm-calls.js';
 import { kindOf, packTextFor } from './pack-choice.js';
@@ -62,7 +62,7 @@ class Crew {
     if (this.#failures < GIVE_UP_AFTER || this.live.some(({ up }) => up !== null)) return null;
     const last = [...this.#pack.workers.values()].findLast(({ goneSince, up }) => goneSince !== null && up === null);
     const job = last?.seen === null || last === undefined ? 'its job' : `Slurm job ${last.seen.address}`;
-    const end = last?.seen === null || last === undefined ? 'is gone' : `ended as ${last.seen.state}`;
+    const end = last?.seen === null || last === undefined ? 'is gone' : endWords(last.seen);
     const words = this.#pack.lastWords();
     return `no worker came up: ${job} ${end}${words === null ? '' : `: ${words}`}`;
   }
@@ -90,14 +90,16 @@ class Crew {
 
   /** What the controller says of the workers. */
   told(queue: Queue): void {
-    for (const worker of this.live) {
+    for (const worker of this.#pack.workers.values()) {
       const seen = queue.get(worker.name) ?? null;
+      if (seen !== null) worker.seen = seen;
+      if (worker.goneSince !== null) continue;
       if (seen === null ? this.#isForgotten(worker) : this.#isOver(worker, seen)) worker.goneSince = performance.now();
     }
   }
 
   #isOver(worker: Worker, seen: QueuedJob): boolean {
-    Object.assign(worker, { seen, missingSince: null });
+    worker.missingSince = null;
     const isOver = phaseOf(seen) === 'over';
     // A worker that the controller has forgotten is no reason to expect that the next one fails.
     if (isOver && worker.up === null) this.#failures += 1;
@@ -167,8 +169,8 @@ exit $memrl_rc
 `;
 }
 
-/** A pack with its workers, and the attempts in it that are watched. */
-export type Team = { readonly pack: Pack; readonly crew: Crew; readonly members: Set<Member> };
+/** A pack with its workers, and the attempts in it that are watched. `words`: what those wait for that have no worker, as told last. */
+export type Team = { readonly pack: Pack; readonly crew: Crew; readonly members: Set<Member>; words: string };
 
 /** An attempt, until its end has been told. `known`: its number as workers know it, which is the one that it began by. */
 export type Member = {
@@ -182,10 +184,12 @@ export type Member = {
   worker: Worker | null;
   killed: boolean;
   trouble: string | null;
+  /** How it ended, by its worker, which Slurm ended; null: it has not, or that has been told. */
+  interrupted: { ending: Ending; since: number } | null;
 };
 
 export function newMember(which: Pick<Member, 'id' | 'number' | 'known' | 'directory' | 'team'>): Member {
-  return { ...which, answer: null, worker: null, killed: false, trouble: null };
+  return { ...which, answer: null, worker: null, killed: false, trouble: null, interrupted: null };
 }
 
 /** An attempt that was taken over as a later one has a link of that number. */
@@ -210,24 +214,32 @@ export function begunBy(worker: Worker, { pack, members }: Team): Member[] {
   });
 }
 
+export function isOver({ seen }: Worker): boolean {
+  return seen !== null && phaseOf(seen) === 'over';
+}
+
+/** What Slurm did to a worker that is over, as the end of its runs; null: nothing, or it is not known to be over. */
+export function doneToWorker(worker: Worker): Ending | null {
+  const done = isOver(worker) ? doneTo(worker.seen!, notAsked, '') : null;
+  return done !== null && 'reason' in done ? { ...done, reason: `${wordsFor(worker)} was lost: ${done.reason}` } : done;
+}
+
 /**
  * How a run ended whose worker is gone, and that left no exit code; or words, where it may not have ended.
  *
  * @param isGivenUp A person has asked for its end.
  */
 export function lossOf({ directory, known }: Member, worker: Worker, isGivenUp: boolean): Ending | string {
-  const { seen } = worker;
-  const job = `its worker, ${nameOf(worker)},`;
   // What Slurm has not ended it has forgotten.
-  const lives = seen === null ? mayStillRun(directory, known) : isAliveHere(directory, known);
-  if (lives === true && !isGivenUp) return `${job} is gone; it seems to run on, and its exit code is waited for`;
-  const done = seen === null ? null : doneTo(seen, notAsked, '');
-  if (done === null) return { kind: 'interrupted', signal: 'SIGKILL', reason: `${job} was lost` };
-  return 'reason' in done ? { ...done, reason: `${job} was lost: ${done.reason}` } : done;
+  const lives = worker.seen === null ? mayStillRun(directory, known) : isAliveHere(directory, known);
+  const words = wordsFor(worker);
+  if (lives === true && !isGivenUp) return `${words} is gone; it seems to run on, and its exit code is waited for`;
+  return doneToWorker(worker) ?? { kind: 'interrupted', signal: 'SIGKILL', reason: `${words} was lost` };
 }
 
-function nameOf({ seen, up }: Worker): string {
-  return up === null ? `Slurm job ${seen?.address ?? 'unknown'}` : `Slurm job ${up.job} on ${up.node}`;
+function wordsFor({ seen, up }: Worker): string {
+  const job = up === null ? (seen?.address ?? 'unknown') : `${up.job} on ${up.node}`;
+  return `its worker, Slurm job ${job},`;
 }
 
 export type PackSetting = {
@@ -298,7 +310,7 @@ export class Teams {
       ...{ calls, environment, program, stirred: () => queue.lookSoon() },
       refused: ({ reason, transient }) => this.#refused(members, { kind: 'refused', reason, transient }),
     });
-    const team = { pack, crew, members };
+    const team = { pack, crew, members, words: '' };
     this.#teams.set(pack.key, team);
     return team;
   }
