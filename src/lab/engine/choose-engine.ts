@@ -4,6 +4,7 @@ import { UserError } from '../../base/user-error.js';
 import { createEngine } from './create-engine.js';
 import type { Engine, ModelShape } from './engine.js';
 import { parameterCount } from './layout.js';
+import type { Pause } from './model/steps.js';
 import { backendNames, openBackend, type Attempt, type BackendName } from './tfjs/backends.js';
 import { TfjsEngine } from './tfjs/tfjs-engine.js';
 
@@ -40,6 +41,8 @@ type EngineSources = {
   readonly cores?: number;
   /** Milliseconds, monotonic. */
   readonly now?: () => number;
+  /** Called between the steps of long computations. */
+  readonly pause?: Pause;
 };
 
 /** The backends that may have a GPU. */
@@ -73,7 +76,7 @@ async function openOwnKernels(
   { choice, sources }: { readonly choice: Choice; readonly sources: EngineSources },
 ): Promise<Chosen> {
   const threads = request.threads ?? usualThreads(shape, sources);
-  const engine = await createEngine(shape, { threads });
+  const engine = await createEngine(shape, { threads, pause: sources.pause });
   return { ...choice, on: threads === 1 ? choice.on : `${choice.on}, ${threads} threads`, threads, engine };
 }
 

@@ -7,6 +7,7 @@ import { ThreadPool } from './kernels/thread-pool.js';
 import { type Compiled, threadedKernels } from './kernels/threaded-kernels.js';
 import { LlamaEngine } from './llama-engine.js';
 import { checkShape } from './model-shape.js';
+import type { Pause } from './model/steps.js';
 
 /** `threads`: default 1. */
 type Computing = { readonly threads?: number };
@@ -17,14 +18,15 @@ type Computing = { readonly threads?: number };
  * @param options.kernels A fresh set, used by no other engine; the WebAssembly ones by default.
  * @param options.keptScores Scores of a forward pass that are kept for the backward pass; others are computed again.
  * Tests set it.
+ * @param options.pause Called between the steps of long computations.
  * @throws UserError when the kernels cannot work with the shape.
  */
 export async function createEngine(
   shape: ModelShape,
-  options: Computing & { kernels?: Kernels; keptScores?: number } = {},
+  options: Computing & { kernels?: Kernels; keptScores?: number; pause?: Pause | undefined } = {},
 ): Promise<Engine> {
   checkShape(shape);
-  return new LlamaEngine(options.kernels ?? (await compiledKernels(options)), shape, options.keptScores);
+  return new LlamaEngine(options.kernels ?? (await compiledKernels(options)), shape, options);
 }
 
 /** @param options.leastWork Of a call that is computed on several threads, in multiplications; tests set it to 0. */

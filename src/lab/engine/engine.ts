@@ -209,6 +209,8 @@ export type Engine = {
    */
   gradient(into?: Float32Array): Promise<Float32Array>;
   clearGradient(): Promise<void>;
+  /** Remembers the accumulated gradient; the function that is returned puts it back, with the same bits. */
+  keepGradient(): Promise<() => Promise<void>>;
   /**
    * Takes one step of Adam (bias-corrected, Kingma & Ba 2015) or AdamW on the accumulated gradient, then clears it.
    *

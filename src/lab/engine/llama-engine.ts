@@ -23,6 +23,7 @@ import { Inference } from './model/inference.js';
 import { buildModel, type Model } from './model/model.js';
 import { Optimizer } from './model/optimizer.js';
 import { type Stretch, stretches } from './model/padding.js';
+import { noPause, type Pause, withPauses } from './model/steps.js';
 import { mostScores } from './model/training-buffers.js';
 import { Training } from './model/training.js';
 
@@ -38,19 +39,31 @@ export class LlamaEngine implements Engine {
   readonly #decodingMemory: DecodingMemory;
   readonly #generation: Generation;
   readonly #optimizer: Optimizer;
+  readonly #pause: Pause;
+  /** Whether there may be a gradient other than 0. */
+  #hasGradient = false;
 
   /**
    * @param kernels A fresh set, used by no other engine.
    * @param shape One that `checkShape` has passed.
-   * @param keptScores Scores of a forward pass that are kept for the backward pass; others are computed again.
+   * @param options.keptScores Scores of a forward pass that are kept for the backward pass; others are computed again.
+   * @param options.pause Called between the steps of long computations.
    */
-  constructor(kernels: Kernels, shape: ModelShape, keptScores: number = mostScores) {
+  constructor(
+    kernels: Kernels,
+    shape: ModelShape,
+    {
+      keptScores = mostScores,
+      pause = noPause,
+    }: { readonly keptScores?: number | undefined; readonly pause?: Pause | undefined } = {},
+  ) {
+    this.#pause = pause;
     this.backend = kernels.backend;
     this.shape = shape;
     this.#model = buildModel(kernels, shape);
     this.#stretches = stretches(shape);
     this.parameterCount = offsetsOf(shape).size;
-    this.#inference = new Inference(this.#model);
+    this.#inference = new Inference(this.#model, pause);
     this.#decodingMemory = new DecodingMemory(this.#model);
     this.#training = new Training(this.#model, this.#decodingMemory, keptScores);
     this.#generation = new Generation(this.#inference, this.#decodingMemory);
@@ -58,11 +71,12 @@ export class LlamaEngine implements Engine {
   }
 
   async forward(groups: readonly PromptGroup[], options: ForwardOptions = {}): Promise<TokenScores> {
-    return this.#training.forward(groups, options);
+    return withPauses(this.#training.forward(groups, options), this.#pause);
   }
 
   async backward(dLogprob: Floats, dEntropy: Floats | null): Promise<void> {
-    this.#training.backward(dLogprob, dEntropy);
+    this.#hasGradient = true;
+    await withPauses(this.#training.backward(dLogprob, dEntropy), this.#pause);
   }
 
   async gradient(into?: Float32Array): Promise<Float32Array> {
@@ -72,10 +86,19 @@ export class LlamaEngine implements Engine {
   async clearGradient(): Promise<void> {
     const { kernels, parameters } = this.#model;
     kernels.zero(parameters.count, parameters.gradient);
+    this.#hasGradient = false;
+  }
+
+  async keepGradient(): Promise<() => Promise<void>> {
+    if (!this.#hasGradient) return () => this.clearGradient();
+    const kept = await this.gradient();
+    return async () => this.#write('gradient', kept, this.#model.parameters.gradient);
   }
 
   async adam(options: AdamOptions): Promise<number> {
-    return this.#optimizer.take(options);
+    const norm = this.#optimizer.take(options);
+    this.#hasGradient = false;
+    return norm;
   }
 
   async addToWeights(direction: Floats, scale: number): Promise<void> {
@@ -86,11 +109,13 @@ export class LlamaEngine implements Engine {
   }
 
   async generate(prompts: readonly SeededPrompt[], sampling: Sampling, stream?: Rng): Promise<Generated[]> {
-    return this.#generation.generate(prompts, sampling, stream);
+    return withPauses(this.#generation.generate(prompts, sampling, stream), this.#pause);
   }
 
   async decoder(prompt: Int32Array, sequences: number): Promise<Decoder> {
-    return new Decoding(this.#inference, this.#decodingMemory, prompt, sequences);
+    const decoding = new Decoding(this.#inference, this.#decodingMemory, prompt, sequences);
+    await withPauses(decoding.begin(), this.#pause);
+    return decoding;
   }
 
   async weights(): Promise<Float32Array> {
@@ -117,7 +142,7 @@ export class LlamaEngine implements Engine {
   }
 
   async clone(): Promise<Engine> {
-    const engine = new LlamaEngine(await this.#model.kernels.fresh(), this.shape);
+    const engine = new LlamaEngine(await this.#model.kernels.fresh(), this.shape, { pause: this.#pause });
     await engine.loadWeights(await this.weights());
     return engine;
   }

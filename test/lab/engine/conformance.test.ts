@@ -74,6 +74,27 @@ describe.each(everyEngine)('the engine on %s', (backend) => {
     expect(maxDifference(await engine.gradient(), floats(`${fixtures}.grad.bin`))).toBeLessThan(1e-4);
   });
 
+  it('puts back the gradient that it remembers, which may be none', async () => {
+    const engine = await trainedEngineOn(backend, oddShape);
+    const groups = groupsOf(oddShape, [[3, 4, 2]]);
+    const add = async (seed: number) => {
+      await engine.forward(groups);
+      await engine.backward(slopes(6, seed), null);
+    };
+    const restoreNone = await engine.keepGradient();
+    await add(1);
+    const first = await engine.gradient();
+    const restoreFirst = await engine.keepGradient();
+    await add(2);
+    const both = await engine.gradient();
+    await restoreFirst();
+    expect(await engine.gradient()).toEqual(first);
+    await add(2);
+    expect(await engine.gradient()).toEqual(both);
+    await restoreNone();
+    expect((await engine.gradient()).every((g) => g === 0)).toBe(true);
+  });
+
   it.each(shapes)('has the derivative that finite differences show: $name', async ({ shape }) => {
     const engine = await trainedEngineOn(backend, shape);
     const groups = groupsOf(shape, [

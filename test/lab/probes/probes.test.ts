@@ -107,6 +107,7 @@ function wrapped(engine: Engine): Engine {
     backward: (dLogprob, dEntropy) => engine.backward(dLogprob, dEntropy),
     gradient: () => engine.gradient(),
     clearGradient: () => engine.clearGradient(),
+    keepGradient: () => engine.keepGradient(),
     adam: (options) => engine.adam(options),
     addToWeights: (direction, scale) => engine.addToWeights(direction, scale),
     generate: (prompts, sampling) => engine.generate(prompts, sampling),

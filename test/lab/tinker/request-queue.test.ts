@@ -35,12 +35,45 @@ it('requests of a group that arrive one after the other are computed in one call
   expect(results.get('b')).toBe('b!');
 });
 
-it('sessions take turns, and each has its requests in their order', async () => {
+it('sessions do not wait for each other, and each has its requests in their order', async () => {
   const { add, calls, finished } = row();
   for (const name of ['a1', 'a2', 'a3']) add('a', name);
   add('b', 'b1');
   await finished(4);
   expect(calls.flat()).toEqual(['a1', 'b1', 'a2', 'a3']);
+});
+
+it('a call ends when all of its requests have been given up, and not before; the next request is then done', async () => {
+  const queue = new RequestQueue();
+  const results: string[] = [];
+  const cancelled = (signal: AbortSignal) =>
+    new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(new Error('gone'))));
+  let signal: AbortSignal | null = null;
+  const job = (name: string, work: (signal: AbortSignal) => Promise<readonly unknown[]>) => ({
+    ...{
+      request: name,
+      group: ['first', 'second'].includes(name) ? 'g' : null,
+      work: (_: unknown, given: AbortSignal) => work((signal = given)),
+    },
+    done: () => void results.push(name),
+    failed: (error: unknown) => void results.push(`${name}: ${(error as Error).message}`),
+  });
+  const [first, second] = [queue.add('s', job('first', cancelled)), queue.add('s', job('second', cancelled))];
+  queue.add(
+    's',
+    job('last', async () => ['done']),
+  );
+  const waiting = queue.add(
+    's',
+    job('waiting', async () => ['done']),
+  );
+  await vi.waitFor(() => expect(signal).not.toBeNull(), PATIENCE_MS);
+  waiting();
+  first();
+  expect(signal!.aborted).toBe(false);
+  second();
+  expect(signal!.aborted).toBe(true);
+  await vi.waitFor(() => expect(results).toEqual(['first: gone', 'second: gone', 'last']), PATIENCE_MS);
 });
 
 it('a request that fails costs no other of its group its result', async () => {

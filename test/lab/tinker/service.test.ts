@@ -252,6 +252,42 @@ describe('training on the service', () => {
   });
 });
 
+describe('sessions beside each other', () => {
+  const long = (model: string, seq: number) => {
+    const tokens = Array.from({ length: 400 }, (_, at) => 1 + (at % 90));
+    return learn(model, seq, { data: Array.from({ length: 60 }, () => example(tokens)) });
+  };
+
+  it('a small one is answered while the step of a large one is under way', async () => {
+    const { model } = await withModel(service);
+    const order: string[] = [];
+    const large = service.result('forward_backward', long(model, 1)).then(() => order.push('large'));
+    const small = await withModel(service);
+    await service.result('forward_backward', learn(small.model, 1));
+    order.push('small');
+    await large;
+    expect(order).toEqual(['small', 'large']);
+  });
+
+  it('a step that its client gives up ends, waiting or begun, and changes nothing', async () => {
+    const norms: number[] = [];
+    for (const isSent of [false, true]) {
+      const { model } = await withModel(service, { rank: 2, seed: 8 });
+      let seq = 0;
+      await service.result('forward_backward', learn(model, ++seq));
+      const sent: string[] = [];
+      for (let count = 0; isSent && count < 2; count++)
+        sent.push((await service.ask('POST', 'forward_backward', long(model, ++seq))).body.request_id);
+      for (const request_id of sent.toReversed()) {
+        await service.ask('POST', 'cancel_future', { request_id });
+        expect((await service.ask('POST', 'retrieve_future', { request_id })).body.error).toMatch(/cancelled/);
+      }
+      norms.push((await service.result('optim_step', step(model, ++seq))).body.metrics['optim/grad_norm']!);
+    }
+    expect(norms[1]).toBe(norms[0]);
+  });
+});
+
 describe('saved weights', () => {
   it('go on with the optimizer as if nothing had been, and without it from its beginning', async () => {
     const { model, session } = await withModel(service);

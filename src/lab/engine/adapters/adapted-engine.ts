@@ -18,6 +18,7 @@ import type { Kernels } from '../kernels/kernels.js';
 import type { Tensor } from '../layout.js';
 import { Optimizer } from '../model/optimizer.js';
 import { paddedShape } from '../model/padding.js';
+import { noPause, type Pause, withPauses } from '../model/steps.js';
 import type { AdapterConfig } from './config.js';
 import { adapterLayout } from './layout.js';
 import { Merging, strengthsOf, type Adaptation, type PlainModel, type Strengths } from './merging.js';
@@ -48,8 +49,9 @@ export class AdaptedEngine implements Engine {
   #isTrained: readonly boolean[];
   /** Whether the engine holds a gradient that has not been added to the adapters' gradient yet. */
   #isPending = false;
+  readonly #pause: Pause;
 
-  private constructor(engine: Engine, kernels: Kernels, adaptation: Adaptation) {
+  private constructor(engine: Engine, kernels: Kernels, adaptation: Adaptation, pause: Pause) {
     const { shape, adapters } = adaptation;
     const { tensors, size } = adapterLayout(shape, adapters);
     this.backend = engine.backend;
@@ -58,6 +60,7 @@ export class AdaptedEngine implements Engine {
     this.adapters = adapters;
     this.tensors = tensors;
     this.#engine = engine;
+    this.#pause = pause;
     this.#kernels = kernels;
     this.#merging = new Merging(kernels, adaptation);
     const { count, parameters: weights, gradient } = this.#merging;
@@ -76,9 +79,10 @@ export class AdaptedEngine implements Engine {
    *
    * @param engine Belongs to this engine from now on. Its shape is `computedShape`; its weights are replaced.
    * @param kernels A fresh set, used by no other engine.
+   * @param pause Called between the steps of long computations.
    */
-  static async on(engine: Engine, kernels: Kernels, adaptation: Adaptation): Promise<AdaptedEngine> {
-    const adapted = new AdaptedEngine(engine, kernels, adaptation);
+  static async on(engine: Engine, kernels: Kernels, adaptation: Adaptation, pause = noPause): Promise<AdaptedEngine> {
+    const adapted = new AdaptedEngine(engine, kernels, adaptation, pause);
     await adapted.#merge();
     return adapted;
   }
@@ -138,6 +142,17 @@ export class AdaptedEngine implements Engine {
     this.#kernels.zero(this.#merging.count, this.#merging.gradient);
   }
 
+  async keepGradient(): Promise<() => Promise<void>> {
+    const restore = await this.#engine.keepGradient();
+    const own = this.#merging.read(this.#merging.gradient);
+    const isPending = this.#isPending;
+    return async () => {
+      await restore();
+      this.#merging.write('gradient', own, this.#merging.gradient);
+      this.#isPending = isPending;
+    };
+  }
+
   async adam(options: AdamOptions): Promise<number> {
     await this.#takeGradient();
     const norm = this.#optimizer.take(options);
@@ -188,7 +203,8 @@ export class AdaptedEngine implements Engine {
   /** A copy with the same adapters, scales and weights; all of its adapters are trained. */
   async clone(): Promise<AdaptedEngine> {
     const [engine, kernels] = [await this.#engine.clone(), await this.#kernels.fresh()];
-    const copy = await AdaptedEngine.on(engine, kernels, { ...this, weights: this.frozenWeights() });
+    const adaptation = { ...this, weights: this.frozenWeights() };
+    const copy = await AdaptedEngine.on(engine, kernels, adaptation, this.#pause);
     await copy.setScales(this.scales);
     await copy.loadWeights(await this.weights());
     return copy;
@@ -203,7 +219,7 @@ export class AdaptedEngine implements Engine {
   }
 
   async #merge(): Promise<void> {
-    await this.#engine.loadWeights(this.#merging.merged(this.#strengths()));
+    await this.#engine.loadWeights(await withPauses(this.#merging.merged(this.#strengths()), this.#pause));
   }
 
   /** Adds the engine's gradient to that of the adapters. Must run before weights or scales change. */
@@ -212,7 +228,8 @@ export class AdaptedEngine implements Engine {
     await this.#engine.gradient(this.#merging.dense);
     await this.#engine.clearGradient();
     this.#isPending = false;
-    this.#merging.addGradient(this.#strengths(), (adapter) => this.#isTrained[adapter]!);
+    const isTrained = (adapter: number) => this.#isTrained[adapter]!;
+    await withPauses(this.#merging.addGradient(this.#strengths(), isTrained), this.#pause);
   }
 
   #indexOf(name: string): number {

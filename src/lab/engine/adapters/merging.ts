@@ -3,6 +3,7 @@ import type { Kernels } from '../kernels/kernels.js';
 import { allocateProduct } from '../kernels/records.js';
 import { offsetsOf } from '../layout.js';
 import { paddedShape, stretches, type Stretch } from '../model/padding.js';
+import { atOnce, type Steps } from '../model/steps.js';
 import { strengthOf, type AdapterConfig } from './config.js';
 import { UserError } from '../../../base/user-error.js';
 import { adapterLayout, computedShape, mergedShape, rowStretches, type Block, type Neurons } from './layout.js';
@@ -109,20 +110,21 @@ export class Merging {
   /** The frozen model with the adapters merged. Adapters with neurons make it wider. */
   plain(strengths: Strengths): PlainModel {
     const shape = mergedShape(this.#shape, this.#adapters);
-    const computed = this.merged(strengths);
+    const computed = atOnce(this.merged(strengths));
     const weights = new Float32Array(offsetsOf(shape).size);
     for (const { from, to, count } of stretches(shape)) weights.set(computed.subarray(to, to + count), from);
     return { shape, weights };
   }
 
   /** The merged weights: a view of the heap, which the next call overwrites. */
-  merged(strengths: Strengths): Float32Array {
+  *merged(strengths: Strengths): Steps<Float32Array> {
     const kernels = this.#kernels;
     kernels.copy(this.#baseCount, this.#base, this.#merged);
     for (const factors of this.#factors) {
       const { change, a, inputs, adapter, matrix } = factors;
       this.#scale(factors, strengths[adapter]!);
       kernels.gemm(change, inputs, this.parameters + a * 4, this.#merged + matrix * 4, 1);
+      yield;
     }
     for (const neurons of this.#neurons) this.#place(neurons, strengths[neurons.adapter]!);
     const { f32 } = kernels.heap;
@@ -140,9 +142,10 @@ export class Merging {
    * @param strengths Those of the last call of `merged`, with whose weights the derivative was computed.
    * @param isTrained Whether the adapter of this index is trained.
    */
-  addGradient(strengths: Strengths, isTrained: (adapter: number) => boolean): void {
+  *addGradient(strengths: Strengths, isTrained: (adapter: number) => boolean): Steps<void> {
     for (const factors of this.#factors) {
       if (isTrained(factors.adapter)) this.#addFactors(factors, strengths[factors.adapter]!);
+      yield;
     }
     for (const neurons of this.#neurons) {
       if (isTrained(neurons.adapter)) this.#addNeurons(neurons, strengths[neurons.adapter]!);

@@ -2,9 +2,10 @@ import { UserError } from '../../../base/user-error.js';
 import type { Decoder } from '../engine.js';
 import { checkToken, checkTokens } from './batch.js';
 import type { DecodingMemory, Slot } from './decoding-memory.js';
-import type { Inference, Part } from './inference.js';
+import { type Inference, type Part, tokensOfStep } from './inference.js';
 import type { Model } from './model.js';
 import type { RetainedTokens } from './retained-tokens.js';
+import { atOnce, partsOf, type Steps, withPauses } from './steps.js';
 
 /**
  * Sequences that grow from one prompt. The prompt's keys and values are kept once; each sequence keeps its own.
@@ -36,16 +37,30 @@ export class Decoding implements Decoder {
     this.#version = model.parameters.version;
     this.#prompt = prompt.slice();
     this.#tokens = Array.from({ length: sequences }, () => []);
-    this.#ready();
+  }
+
+  /** Computes the prompt, which would otherwise be computed at once when it is needed. */
+  *begin(): Steps<void> {
+    yield* this.#fill();
   }
 
   async extend(tokens: readonly (readonly number[])[]): Promise<void> {
     checkAlive(this.#version, this.#model.parameters);
     checkExtension(this.#model, tokens, this.#prompt.length, this.#tokens);
-    this.advance(tokens);
+    await withPauses(this.advanceByParts(tokens), this.#inference.pause);
   }
 
-  /** `extend` without its checks, and synchronous. */
+  /** `extend` without its checks. */
+  *advanceByParts(tokens: readonly (readonly number[])[]): Steps<void> {
+    const most = Math.ceil(tokensOfStep(this.#model) / this.sequences);
+    const longest = Math.max(...tokens.map(({ length }) => length));
+    for (const { first } of partsOf({ first: 0, rows: longest }, most)) {
+      this.advance(tokens.map((added) => added.slice(first, first + most)));
+      yield;
+    }
+  }
+
+  /** The same in one step. */
   advance(tokens: readonly (readonly number[])[]): void {
     this.#advance(this.#ready(), this.#tokens, tokens);
     for (let s = 0; s < this.sequences; s++) this.#tokens[s]!.push(...tokens[s]!);
@@ -94,11 +109,14 @@ export class Decoding implements Decoder {
 
   /** The slot, filled as this decoder's tokens demand. */
   #ready(): Slot {
-    if (this.#slot?.holder === this) return this.#slot;
+    return this.#slot?.holder === this ? this.#slot : atOnce(this.#fill());
+  }
+
+  *#fill(): Steps<Slot> {
     const { slot, known } = this.#memory.slotFor(this.#prompt, this.sequences);
     this.#slot = slot;
     slot.holder = this;
-    if (!known) this.#readPrompt(slot);
+    if (!known) yield* this.#readPrompt(slot);
     for (let s = 0; s < this.sequences; s++) this.#recall(slot, s, 0);
     const nothing: readonly number[] = [];
     if (this.#tokens.some(({ length }) => length > 0)) {
@@ -111,11 +129,16 @@ export class Decoding implements Decoder {
     return slot;
   }
 
-  #readPrompt(slot: Slot): void {
+  *#readPrompt(slot: Slot): Steps<void> {
     const { sequences, promptTokens } = slot;
-    const part = { tokens: this.#prompt, shared: 0, sharedRows: 0, own: 0, ownBefore: 0 };
-    const { scores, row } = this.#run(slot, [part]);
-    promptTokens.replace(0, this.#prompt, row);
+    let scores = 0;
+    for (const { first, rows } of partsOf({ first: 0, rows: this.#prompt.length }, tokensOfStep(this.#model))) {
+      if (first > 0) yield;
+      const tokens = this.#prompt.subarray(first, first + rows);
+      const read = this.#run(slot, [{ tokens, shared: 0, sharedRows: 0, own: 0, ownBefore: first }]);
+      promptTokens.replace(first, tokens, read.row);
+      ({ scores } = read);
+    }
     for (const sequence of sequences) sequence.keep(0, this.#scoresAt(scores, 0));
   }
 

@@ -5,9 +5,10 @@ import { Cursor, Workspace } from '../kernels/workspace.js';
 import { checkTokens } from './batch.js';
 import type { DecodingMemory } from './decoding-memory.js';
 import { Decoding } from './decoding.js';
-import { type Cache, cacheSize, type Inference, type Part } from './inference.js';
+import { type Cache, cacheSize, type Inference, type Part, tokensOfStep } from './inference.js';
 import { passes, type Placed, plan, type Wave } from './prompt-families.js';
 import { checkSampling, distributions, draw } from './sampling.js';
+import { partsOf, type Steps } from './steps.js';
 
 /** Prompt tokens computed in one pass: enough to keep the kernels busy, few enough to keep their activations near. */
 const ROWS_AT_ONCE = 1024;
@@ -55,7 +56,7 @@ export class Generation {
     this.#space = new Workspace(inference.model.kernels.heap);
   }
 
-  generate(prompts: readonly SeededPrompt[], sampling: Sampling, stream?: Rng): Generated[] {
+  *generate(prompts: readonly SeededPrompt[], sampling: Sampling, stream?: Rng): Steps<Generated[]> {
     const { model } = this.#inference;
     const { shape } = model;
     checkSampling(model, sampling);
@@ -74,8 +75,9 @@ export class Generation {
       const samplingLogprobs = isAsDrawn ? null : [];
       sequences.push({ index, prompt, random, room, tokens: [], logprobs: [], samplingLogprobs, ended });
     });
-    if (root !== null) this.#runKept(root, sequences, sampling);
-    else this.#runAll(sequences, sampling);
+    yield* model.parameters.packForward();
+    if (root !== null) yield* this.#runKept(root, sequences, sampling);
+    else yield* this.#runAll(sequences, sampling);
     const results: Generated[] = [];
     for (const sequence of sequences) results.push(result(sequence));
     return results;
@@ -92,12 +94,13 @@ export class Generation {
     return this.#memory.rootOf(prompts.map(({ tokens }) => tokens));
   }
 
-  #runKept(root: Int32Array, sequences: readonly Sequence[], sampling: Sampling): void {
+  *#runKept(root: Int32Array, sequences: readonly Sequence[], sampling: Sampling): Steps<void> {
     const { temperature } = sampling;
     const nothing: readonly number[] = [];
     const decoding = new Decoding(this.#inference, this.#memory, root, sequences.length);
+    yield* decoding.begin();
     if (sequences.some(({ prompt }) => prompt.length > root.length))
-      decoding.advance(sequences.map(({ prompt }) => [...prompt.subarray(root.length)]));
+      yield* decoding.advanceByParts(sequences.map(({ prompt }) => [...prompt.subarray(root.length)]));
     for (;;) {
       for (const sequence of sequences) {
         if (sequence.ended !== null) continue;
@@ -109,27 +112,33 @@ export class Generation {
       const next: (readonly number[])[] = [];
       for (const { ended, tokens } of sequences) next.push(ended === null ? [tokens[tokens.length - 1]!] : nothing);
       decoding.advance(next);
+      yield;
     }
   }
 
-  #runAll(sequences: readonly Sequence[], sampling: Sampling): void {
+  *#runAll(sequences: readonly Sequence[], sampling: Sampling): Steps<void> {
     const { model } = this.#inference;
     const { shape, widths } = model;
     const perSequence = 3 * widths.scores + 16 * shape.width;
     const cost = { perRow: cacheSize(model, 1), perSequence, most: FLOATS_AT_ONCE };
     const open = sequences.filter(({ ended }) => ended === null);
-    for (const wave of plan(open, cost)) this.#run(wave, sampling);
+    for (const wave of plan(open, cost)) yield* this.#run(wave, sampling);
   }
 
-  #run({ families, rows }: Wave<Sequence>, sampling: Sampling): void {
-    const reading = passes(families, ROWS_AT_ONCE);
+  *#run({ families, rows }: Wave<Sequence>, sampling: Sampling): Steps<void> {
+    const atOnce = Math.min(ROWS_AT_ONCE, tokensOfStep(this.#inference.model));
+    const reading = passes(families, atOnce);
     const growing = families.reduce((sum, { own }) => sum + own.length, 0);
     const most = Math.max(growing, ...reading.map((pass) => pass.length));
     const room = this.#roomFor(rows, most);
     for (const pass of reading) {
       const drawers = pass.flatMap(({ sequences }, row) => sequences.map((sequence) => ({ sequence, row })));
       drawers.sort((a, b) => a.sequence.index - b.sequence.index);
-      this.#step({ parts: pass.map(promptPart), drawers }, sampling, room);
+      const parts = pass.map(promptPart);
+      // A prompt that is longer than a step is alone in its pass.
+      if (parts.length === 1) yield* this.#readBeginning(parts, atOnce, room);
+      this.#step({ parts, drawers }, sampling, room);
+      yield;
     }
     let live = families.flatMap(rowsOf).sort((a, b) => a.sequence.index - b.sequence.index);
     for (;;) {
@@ -137,7 +146,27 @@ export class Generation {
       if (live.length === 0) return;
       const drawers = live.map(({ sequence }, row) => ({ sequence, row }));
       this.#step({ parts: live.map(lastToken), drawers }, sampling, room);
+      yield;
     }
+  }
+
+  /** Computes all of a prompt but its end, which stays in `parts`. */
+  *#readBeginning(parts: Part[], most: number, { cache }: Room): Steps<void> {
+    const { copyOf, ...last } = parts[0]!;
+    const { tokens, ownBefore } = last;
+    const pieces = partsOf({ first: 0, rows: tokens.length }, most).map(({ first, rows }): Part => {
+      const part = {
+        ...last,
+        tokens: Array.from(tokens).slice(first, first + rows),
+        ownBefore: ownBefore + first,
+      };
+      return first === 0 && copyOf !== undefined ? { ...part, copyOf } : part;
+    });
+    for (const piece of pieces.slice(0, -1)) {
+      this.#inference.run(cache, [piece]);
+      yield;
+    }
+    parts[0] = pieces.at(-1)!;
   }
 
   /** Runs the parts through the model, and draws the next token of each sequence in `drawers`. */

@@ -3,6 +3,7 @@ import { spanSize, writeSpan } from '../kernels/records.js';
 import { Cursor, Workspace } from '../kernels/workspace.js';
 import { type LayerBuffers, runLayer } from './layer.js';
 import type { Model } from './model.js';
+import { type Pause, STEP } from './steps.js';
 import type { Stretch, Tape } from './tape.js';
 
 /** Rows of [keys | values], one per token; a row has the same number in every layer. */
@@ -52,14 +53,26 @@ export function cacheSize({ shape, widths }: Model, rows: number): number {
   return shape.layers * rows * 2 * widths.kv;
 }
 
+/** Tokens of a prompt that are computed in one step. */
+export function tokensOfStep({ shape }: Model): number {
+  const { width, feedForward, layers } = shape;
+  return Math.max(LEAST_TOKENS, Math.floor(STEP / (layers * width * (4 * width + 3 * feedForward))));
+}
+
+/** Each pass reads all weights, which takes as long as to multiply so many rows by them. */
+const LEAST_TOKENS = 32;
+
 /** The forward pass without backward, token by token or many at once: shared by decoders and `generate`. */
 export class Inference {
   readonly model: Model;
+  readonly pause: Pause;
   readonly #workspace: Workspace;
   #buffers: Buffers | null = null;
 
-  constructor(model: Model) {
+  /** @param pause Called by decoders between the steps of long computations. */
+  constructor(model: Model, pause: Pause) {
     this.model = model;
+    this.pause = pause;
     this.#workspace = new Workspace(model.kernels.heap);
   }
 

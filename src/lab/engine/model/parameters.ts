@@ -4,6 +4,7 @@ import { columnPanels, pack, rowPanels, type Panels } from '../kernels/matrices.
 import { allocateOuterProduct } from '../kernels/records.js';
 import { offsetsOf } from '../layout.js';
 import { widthsOf } from '../model-shape.js';
+import { atOnce, type Steps } from './steps.js';
 
 /**
  * A weight matrix: panels to multiply by it (forward) and by its transpose (backward), the address of its gradient,
@@ -33,7 +34,7 @@ export type LayerParameters = {
 /**
  * The weights on the heap, flat, with gradient and Adam moments beside them, and the packed copies that `gemm` reads.
  *
- * Call `changed` after changing the weights, and `readyForward` or `readyBackward` before multiplying.
+ * Call `changed` after changing the weights, and `packForward` or `packBackward` before multiplying.
  */
 export class Parameters {
   /** Numbers in each of the flat vectors, padding included. */
@@ -95,27 +96,33 @@ export class Parameters {
   }
 
   readyForward(): void {
+    if (this.#forwardVersion !== this.version) atOnce(this.packForward());
+  }
+
+  *packForward(): Steps<void> {
     if (this.#forwardVersion === this.version) return;
-    this.#forwardVersion = this.version;
     for (const { qkv, output, gateUp, down } of this.layers) {
       pack(this.#kernels, qkv.forward);
       pack(this.#kernels, output.forward);
       pack(this.#kernels, gateUp.forward);
       pack(this.#kernels, down.forward);
+      yield;
     }
     pack(this.#kernels, this.head.forward);
+    this.#forwardVersion = this.version;
   }
 
-  readyBackward(): void {
+  *packBackward(): Steps<void> {
     if (this.#backwardVersion === this.version) return;
-    this.#backwardVersion = this.version;
     for (const { qkv, output, gateUp, down } of this.layers) {
       pack(this.#kernels, qkv.backward);
       pack(this.#kernels, output.backward);
       pack(this.#kernels, gateUp.backward);
       pack(this.#kernels, down.backward);
+      yield;
     }
     pack(this.#kernels, this.head.backward);
+    this.#backwardVersion = this.version;
   }
 
   #vector(offset: number): Vector {

@@ -1,5 +1,5 @@
 import type { Cursor } from '../kernels/workspace.js';
-import type { LayerBuffers } from './layer.js';
+import { fromRow, type LayerBuffers } from './layer.js';
 import type { Model } from './model.js';
 import { layerBuffers } from './training-buffers.js';
 
@@ -66,24 +66,4 @@ function floatsPerRow(model: Model): number {
   const { shape, widths } = model;
   const layer = 5 * shape.width + 2 + widths.qkv + 3 * shape.feedForward + probabilities(model, 1);
   return shape.layers * layer + shape.width;
-}
-
-/** The same buffers from that row on; probabilities are placed by `places` instead. */
-function fromRow({ shape, widths }: Model, layer: LayerBuffers, row: number): LayerBuffers {
-  const skip = row * 4;
-  const { width, feedForward } = shape;
-  return {
-    x: layer.x + skip * width,
-    normed: layer.normed + skip * width,
-    normScale: layer.normScale + skip,
-    qkv: layer.qkv + skip * widths.qkv,
-    p: layer.p,
-    attended: layer.attended + skip * width,
-    middle: layer.middle + skip * width,
-    middleNormed: layer.middleNormed + skip * width,
-    middleScale: layer.middleScale + skip,
-    gateUp: layer.gateUp + skip * 2 * feedForward,
-    activated: layer.activated + skip * feedForward,
-    next: layer.next + skip * width,
-  };
 }

@@ -4,11 +4,11 @@ import type { Heap } from '../kernels/heap.js';
 import { multiply } from '../kernels/matrices.js';
 import { spanSize, writeSpan } from '../kernels/records.js';
 import { checkScores, layOutBatch } from './batch.js';
-import { type LayerBuffers, runLayer } from './layer.js';
+import { afterAttention, beforeAttention, fromRow } from './layer.js';
 import type { Model } from './model.js';
 import type { DecodingMemory, Recalled } from './decoding-memory.js';
-import type { LayerParameters } from './parameters.js';
 import { checkTemperature } from './sampling.js';
+import { partsOf, type Rows, rowsOfStep, type Steps } from './steps.js';
 import { type Pass, TrainingMemory } from './training-buffers.js';
 
 /** Forward and backward over batches of prompt groups. Keeps the activations of the last forward pass. */
@@ -28,24 +28,24 @@ export class Training {
     this.#decoded = decoded;
   }
 
-  forward(groups: readonly PromptGroup[], { temperature = 1 }: ForwardOptions): TokenScores {
+  *forward(groups: readonly PromptGroup[], { temperature = 1 }: ForwardOptions): Steps<TokenScores> {
     checkTemperature(temperature);
     const model = this.#model;
     const batch = layOutBatch(model.shape, groups);
     this.#pass = null;
     const buffers = this.#memory.buffersFor(batch);
     const pass = { model, batch, buffers, temperature, version: model.parameters.version };
-    model.parameters.readyForward();
+    yield* model.parameters.packForward();
     fillTables(pass);
     const recalled = groups.length === 1 ? this.#decoded.recall(groups[0]!) : null;
-    if (recalled === null) runLayers(pass);
+    if (recalled === null) yield* runLayers(pass);
     else recallLayers(pass, recalled);
-    const scores = headScores(pass);
+    const scores = yield* headScores(pass);
     this.#pass = pass;
     return scores;
   }
 
-  backward(dLogprob: Floats, dEntropy: Floats | null): void {
+  *backward(dLogprob: Floats, dEntropy: Floats | null): Steps<void> {
     const pass = this.#pass;
     if (pass === null) throw new UserError('There was no forward pass to go back through.', 'Call `forward` first.');
     if (pass.version !== this.#model.parameters.version) {
@@ -56,8 +56,8 @@ export class Training {
     }
     checkScores('dLogprob', dLogprob, pass.batch);
     if (dEntropy !== null) checkScores('dEntropy', dEntropy, pass.batch);
-    this.#model.parameters.readyBackward();
-    runBackward(pass, dLogprob, dEntropy);
+    yield* this.#model.parameters.packBackward();
+    yield* runBackward(pass, dLogprob, dEntropy);
   }
 }
 
@@ -70,15 +70,31 @@ function fillTables({ model, batch, buffers }: Pass): void {
   batch.segments.forEach((span, index) => writeSpan(kernels.heap, buffers.spans + index * spanSize * 4, span));
 }
 
-function runLayers(pass: Pass): void {
+/** Rows of a layer that are computed in one step. */
+function blocksOf({ model, batch }: Pass): Rows[] {
+  const { width, feedForward } = model.shape;
+  return partsOf({ first: 0, rows: batch.tokens.length }, rowsOfStep(width * (width + 3 * feedForward)));
+}
+
+function* runLayers(pass: Pass): Steps<void> {
   const { model, batch, buffers } = pass;
-  const attend = (index: number) => attendSegments(pass, index);
+  const blocks = blocksOf(pass);
   const rows = batch.tokens.length;
   const x = buffers.layers[0]!.x;
   model.kernels.gatherRows(rows, model.shape.width, buffers.tokens, model.parameters.embedding.at, x);
-  buffers.layers.forEach((layer, index) => {
-    runLayer(model, index, { rows, positions: buffers.positions, buffers: layer }, attend);
-  });
+  for (let index = 0; index < model.shape.layers; index++) {
+    const layer = buffers.layers[index]!;
+    for (const { first, rows: some } of blocks) {
+      const positions = buffers.positions + first * 4;
+      beforeAttention(model, index, { rows: some, positions, buffers: fromRow(model, layer, first) });
+      if (blocks.length > 1) yield;
+    }
+    attendSegments(pass, index);
+    for (const { first, rows: some } of blocks) {
+      afterAttention(model, index, { rows: some, buffers: fromRow(model, layer, first) });
+      yield;
+    }
+  }
 }
 
 /** Copies the activations that decoding left, which have the same bits as those of `runLayers`. */
@@ -118,17 +134,29 @@ function attendSegments({ model, batch, buffers }: Pass, index: number): void {
  * Adds to the gradient, from the derivative by each target's log-probability and entropy. Reads the activations of the
  * forward pass and leaves them as they are, so it may be called again.
  */
-function runBackward(pass: Pass, dLogprob: Floats, dEntropy: Floats | null): void {
+function* runBackward(pass: Pass, dLogprob: Floats, dEntropy: Floats | null): Steps<void> {
   const { model, batch, buffers } = pass;
   const { kernels, shape, parameters } = model;
   const rows = batch.tokens.length;
-  headBackward(pass, dLogprob, dEntropy);
+  const blocks = blocksOf(pass);
+  yield* headBackward(pass, dLogprob, dEntropy);
   kernels.zero(rows * shape.width, buffers.dx);
   kernels.scatterAddRows(batch.headRows.length, shape.width, buffers.headRowIds, buffers.dHeadX, buffers.dx);
   for (let index = shape.layers - 1; index >= 0; index--) {
-    const layer = parameters.layers[index]!;
-    feedForwardBackward(pass, layer, buffers.layers[index]!);
-    attentionBackward(pass, layer, buffers.layers[index]!);
+    for (const block of blocks) {
+      feedForwardBackward(pass, index, block);
+      yield;
+    }
+    for (const block of blocks) {
+      outputBackward(pass, index, block);
+      if (blocks.length > 1) yield;
+    }
+    attentionBackward(pass, index);
+    yield;
+    for (const block of blocks) {
+      projectionBackward(pass, index, block);
+      if (blocks.length > 1) yield;
+    }
   }
   kernels.scatterAddRows(rows, shape.width, buffers.tokens, buffers.dx, parameters.embedding.gradient);
 }
@@ -136,47 +164,60 @@ function runBackward(pass: Pass, dLogprob: Floats, dEntropy: Floats | null): voi
 // `dx` enters each half of a layer as the derivative by its output and leaves as that by its input: the residual path
 // leaves it as it is, and the norm's backward adds the rest.
 
-function feedForwardBackward({ model, batch, buffers }: Pass, layer: LayerParameters, a: LayerBuffers): void {
-  const { kernels, shape } = model;
+/** @param block As many rows as `addProduct` sums at a time, or a multiple, so that the order of sums is that of all rows. */
+function feedForwardBackward({ model, buffers }: Pass, index: number, { first, rows }: Rows): void {
+  const { kernels, shape, parameters } = model;
   const { width, feedForward } = shape;
-  const rows = batch.tokens.length;
-  const { dx, dNormed, dActivated, dGateUp, product } = buffers;
-  multiply(kernels, layer.down.backward, rows, dx, dActivated, 0);
-  kernels.addProduct(layer.down.outer, rows, a.activated, dx, layer.down.gradient, product);
+  const { down, gateUp, mlpNorm } = parameters.layers[index]!;
+  const a = fromRow(model, buffers.layers[index]!, first);
+  const { product } = buffers;
+  const skip = first * 4;
+  const [dx, dNormed] = [buffers.dx + skip * width, buffers.dNormed + skip * width];
+  const [dActivated, dGateUp] = [buffers.dActivated + skip * feedForward, buffers.dGateUp + skip * 2 * feedForward];
+  multiply(kernels, down.backward, rows, dx, dActivated, 0);
+  kernels.addProduct(down.outer, rows, a.activated, dx, down.gradient, product);
   kernels.swigluBackward(rows, feedForward, dActivated, a.gateUp, dGateUp);
-  multiply(kernels, layer.gateUp.backward, rows, dGateUp, dNormed, 0);
-  kernels.addProduct(layer.gateUp.outer, rows, a.middleNormed, dGateUp, layer.gateUp.gradient, product);
-  const { at, gradient: normGradient } = layer.mlpNorm;
-  kernels.rmsNormBackward(rows, width, dNormed, a.middle, at, a.middleScale, dx, normGradient);
+  multiply(kernels, gateUp.backward, rows, dGateUp, dNormed, 0);
+  kernels.addProduct(gateUp.outer, rows, a.middleNormed, dGateUp, gateUp.gradient, product);
+  kernels.rmsNormBackward(rows, width, dNormed, a.middle, mlpNorm.at, a.middleScale, dx, mlpNorm.gradient);
 }
 
-function attentionBackward({ model, batch, buffers }: Pass, layer: LayerParameters, a: LayerBuffers): void {
-  const { kernels, shape, widths } = model;
-  const { width } = shape;
+/** Derivatives by what attention gave, into `dNormed`. */
+function outputBackward({ model, buffers }: Pass, index: number, { first, rows }: Rows): void {
+  const { kernels, shape, parameters } = model;
+  const { output } = parameters.layers[index]!;
+  const skip = first * shape.width * 4;
+  multiply(kernels, output.backward, rows, buffers.dx + skip, buffers.dNormed + skip, 0);
+  const attended = buffers.layers[index]!.attended + skip;
+  kernels.addProduct(output.outer, rows, attended, buffers.dx + skip, output.gradient, buffers.product);
+}
+
+/** Derivatives by queries, keys and values before their rotation, into `dQkv`. */
+function attentionBackward({ model, batch, buffers }: Pass, index: number): void {
+  const { kernels, shape, widths, parameters } = model;
+  const { qkvBias } = parameters.layers[index]!;
+  const { qkv, p } = buffers.layers[index]!;
   const rows = batch.tokens.length;
-  const { dx, dNormed, dQkv, product } = buffers;
-  multiply(kernels, layer.output.backward, rows, dx, dNormed, 0);
-  kernels.addProduct(layer.output.outer, rows, a.attended, dx, layer.output.gradient, product);
+  const { dNormed, dQkv, dP, spans } = buffers;
   kernels.zero(rows * widths.qkv, dQkv);
-  const keys = width * 4;
-  kernels.attentionBackward(
-    model.attention,
-    buffers.spans,
-    batch.segments.length,
-    a.qkv,
-    a.qkv + keys,
-    a.p,
-    dNormed,
-    dQkv,
-    dQkv + keys,
-    buffers.dP,
-  );
+  const keys = shape.width * 4;
+  const count = batch.segments.length;
+  kernels.attentionBackward(model.attention, spans, count, qkv, qkv + keys, p, dNormed, dQkv, dQkv + keys, dP);
   kernels.rope(model.rotation, rows, dQkv, buffers.positions, -1);
-  multiply(kernels, layer.qkv.backward, rows, dQkv, dNormed, 0);
-  kernels.addProduct(layer.qkv.outer, rows, a.normed, dQkv, layer.qkv.gradient, product);
-  if (layer.qkvBias !== null) addRows(kernels.heap, dQkv, { rows, columns: widths.qkv, to: layer.qkvBias.gradient });
-  const { at, gradient } = layer.attentionNorm;
-  kernels.rmsNormBackward(rows, width, dNormed, a.x, at, a.normScale, dx, gradient);
+  if (qkvBias !== null) addRows(kernels.heap, dQkv, { rows, columns: widths.qkv, to: qkvBias.gradient });
+}
+
+function projectionBackward({ model, buffers }: Pass, index: number, { first, rows }: Rows): void {
+  const { kernels, shape, widths, parameters } = model;
+  const { qkv, attentionNorm } = parameters.layers[index]!;
+  const a = fromRow(model, buffers.layers[index]!, first);
+  const skip = first * 4;
+  const dQkv = buffers.dQkv + skip * widths.qkv;
+  const [dx, dNormed] = [buffers.dx + skip * shape.width, buffers.dNormed + skip * shape.width];
+  multiply(kernels, qkv.backward, rows, dQkv, dNormed, 0);
+  kernels.addProduct(qkv.outer, rows, a.normed, dQkv, qkv.gradient, buffers.product);
+  const { at, gradient } = attentionNorm;
+  kernels.rmsNormBackward(rows, shape.width, dNormed, a.x, at, a.normScale, dx, gradient);
 }
 
 /** Adds the sum of rows to a vector. */
@@ -193,7 +234,7 @@ function addRows(
 }
 
 /** Norm, head and log-softmax on the head rows alone, and from them the scores of every target. */
-function headScores(pass: Pass): TokenScores {
+function* headScores(pass: Pass): Steps<TokenScores> {
   const { model, batch, buffers } = pass;
   const { kernels, shape, parameters } = model;
   const rows = batch.headRows.length;
@@ -203,27 +244,36 @@ function headScores(pass: Pass): TokenScores {
   kernels.rmsNorm(rows, shape.width, headX, parameters.finalNorm.at, headNormed, headScale, shape.normEpsilon);
   const count = batch.targets.length;
   const scores = { logprobs: kernels.heap.floats(count), entropies: kernels.heap.floats(count) };
-  forEachChunk(pass, (first, chunkRows) => {
-    chunkLogprobs(pass, first, chunkRows);
-    readScores(pass, first, chunkRows, scores);
-  });
+  for (const { first, rows: some } of chunksOf(pass)) {
+    for (const piece of partsOf({ first, rows: some }, buffers.piece)) {
+      pieceLogprobs(pass, first, piece);
+      yield;
+    }
+    readScores(pass, first, some, scores);
+  }
   return scores;
 }
 
 /** Derivatives by the head rows' activations into `dHeadX`, and by head and norm into the gradient. */
-function headBackward(pass: Pass, dLogprob: Floats, dEntropy: Floats | null): void {
+function* headBackward(pass: Pass, dLogprob: Floats, dEntropy: Floats | null): Steps<void> {
   const { model, batch, buffers } = pass;
   const { kernels, shape, parameters } = model;
   const rows = batch.headRows.length;
   sumByHeadRow(pass, dLogprob, dEntropy);
-  forEachChunk(pass, (first, chunkRows) => {
+  const rowBytes = pass.model.widths.scores * 4;
+  const chunks = chunksOf(pass);
+  for (const chunk of chunks) {
+    const pieces = partsOf(chunk, buffers.piece);
     // A single chunk still holds the log-probabilities of the forward pass; of several chunks, only the last one does.
-    if (chunkRows < rows) chunkLogprobs(pass, first, chunkRows);
-    const rowBytes = pass.model.widths.scores * 4;
-    forEachPart(first, chunkRows, buffers.piece, (from, some) => {
-      pieceBackward(pass, { first: from, rows: some, logprobs: buffers.scores + (from - first) * rowBytes }, dLogprob);
-    });
-  });
+    for (const piece of chunks.length > 1 ? pieces : []) {
+      pieceLogprobs(pass, chunk.first, piece);
+      yield;
+    }
+    for (const piece of pieces) {
+      pieceBackward(pass, { ...piece, logprobs: buffers.scores + (piece.first - chunk.first) * rowBytes }, dLogprob);
+      yield;
+    }
+  }
   kernels.zero(rows * shape.width, buffers.dHeadX);
   kernels.rmsNormBackward(
     rows,
@@ -237,27 +287,18 @@ function headBackward(pass: Pass, dLogprob: Floats, dEntropy: Floats | null): vo
   );
 }
 
-/** @param visit Gets the first row of a part and the number of its rows. */
-type Visit = (first: number, rows: number) => void;
-
-/** Rows whose log-probabilities are kept at the same time. */
-function forEachChunk({ batch, buffers }: Pass, visit: Visit): void {
-  forEachPart(0, batch.headRows.length, buffers.chunk, visit);
+/** Head rows whose log-probabilities are kept at the same time. */
+function chunksOf({ batch, buffers }: Pass): Rows[] {
+  return partsOf({ first: 0, rows: batch.headRows.length }, buffers.chunk);
 }
 
-function forEachPart(first: number, rows: number, most: number, visit: Visit): void {
-  for (let done = 0; done < rows; done += most) visit(first + done, Math.min(most, rows - done));
-}
-
-/** The work is cut into pieces, so that scores are still in the cache when they become log-probabilities. */
-function chunkLogprobs({ model, buffers, temperature }: Pass, chunk: number, rows: number): void {
+/** A piece of the chunk that begins at row `chunk`: its scores are still in the cache when they become log-probabilities. */
+function pieceLogprobs({ model, buffers, temperature }: Pass, chunk: number, { first, rows }: Rows): void {
   const { kernels, shape, widths, parameters } = model;
-  forEachPart(chunk, rows, buffers.piece, (first, some) => {
-    const scores = buffers.scores + (first - chunk) * widths.scores * 4;
-    multiply(kernels, parameters.head.forward, some, buffers.headNormed + first * shape.width * 4, scores, 0);
-    if (temperature !== 1) kernels.scale(some * widths.scores, scores, 1 / temperature);
-    kernels.logSoftmax(some, shape.vocabulary, widths.scores, scores, buffers.entropies + first * 4);
-  });
+  const scores = buffers.scores + (first - chunk) * widths.scores * 4;
+  multiply(kernels, parameters.head.forward, rows, buffers.headNormed + first * shape.width * 4, scores, 0);
+  if (temperature !== 1) kernels.scale(rows * widths.scores, scores, 1 / temperature);
+  kernels.logSoftmax(rows, shape.vocabulary, widths.scores, scores, buffers.entropies + first * 4);
 }
 
 function readScores({ model, batch, buffers }: Pass, first: number, rows: number, into: TokenScores): void {
@@ -289,7 +330,7 @@ function sumByHeadRow({ model, batch, buffers }: Pass, dLogprob: Floats, dEntrop
 }
 
 /** Head rows with the address of their log-probabilities. */
-type Piece = { readonly first: number; readonly rows: number; readonly logprobs: number };
+type Piece = Rows & { readonly logprobs: number };
 
 function pieceBackward(pass: Pass, { first, rows, logprobs }: Piece, dLogprob: Floats): void {
   const { model, batch, buffers, temperature } = pass;

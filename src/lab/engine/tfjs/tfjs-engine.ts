@@ -70,6 +70,15 @@ export class TfjsEngine implements Engine {
     this.#model.parameters.clearGradient();
   }
 
+  async keepGradient(): Promise<() => Promise<void>> {
+    const { device, parameters } = this.#model;
+    const kept = parameters.gradient === null ? null : await this.gradient();
+    return async () => {
+      parameters.clearGradient();
+      if (kept !== null) device.run(() => parameters.addGradient(device.floats(kept)));
+    };
+  }
+
   async adam(options: AdamOptions): Promise<number> {
     const { device, shape, parameters } = this.#model;
     const norm = device.run(() => adamStep(device, shape, parameters, options));

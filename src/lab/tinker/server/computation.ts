@@ -2,7 +2,8 @@
  * All that computes: base models, models under training, and samplers.
  *
  * A pass takes seconds on a large model, and the service has to answer meanwhile. So this object lives in a thread of its own
- * (`compute-thread.ts`); arguments and results are plain data that can be copied between threads.
+ * (`compute-thread.ts`); arguments and results are plain data that can be copied between threads. Its calls compute in turns; those on
+ * one model, or with one sampler's engine, are carried out one after the other.
  */
 import { copyFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,6 +11,7 @@ import { UserError } from '../../../base/user-error.js';
 import { initialAdapters } from '../../engine/adapters/initial-adapters.js';
 import type { AdamOptions } from '../../engine/engine.js';
 import { layout } from '../../engine/layout.js';
+import type { Pause } from '../../engine/model/steps.js';
 import { saveModel } from '../../hugging-face/directory.js';
 import { writePeft } from '../../hugging-face/peft.js';
 import { specialsOf, tokenizerFiles } from '../../hugging-face/tokenizer.js';
@@ -31,46 +33,56 @@ import {
 } from './parameters.js';
 import { SamplerSources, type SamplerSource } from './sampler-sources.js';
 import { Samplers, type SampleRequest } from './samplers.js';
+import { Refusal } from './refusal.js';
+import type { Turns } from './turns.js';
 
 /** Facts of a model that has been made. `base`: name of its base model. `directory`: holds the tokenizer; absolute. */
 export type MadeModel = { readonly base: string; readonly directory: string; readonly parameterCount: number };
 
-/** The methods of a `Computation`, wherever it runs. */
-export type Computing = Pick<Computation, keyof Computation>;
+/** The methods of a `Computation`, wherever it runs. `signal`: ends the call at its next pause. */
+export type Computing = {
+  readonly [name in keyof Computation]: Computation[name] extends (...values: infer Values) => infer Result
+    ? (...values: [...values: Values, signal?: AbortSignal]) => Result
+    : never;
+};
 
 export class Computation {
   readonly #catalogue: ModelCatalogue;
-  readonly #create: EngineFactory;
+  readonly #engines: EngineFactory;
+  readonly #turns: Turns;
   readonly #samplers: Samplers;
   readonly #sources = new SamplerSources();
   readonly #models = new Map<string, TrainedModel>();
 
-  constructor(catalogue: ModelCatalogue, create: EngineFactory) {
+  constructor(catalogue: ModelCatalogue, create: EngineFactory['create'], turns: Turns) {
     this.#catalogue = catalogue;
-    this.#create = create;
-    this.#samplers = new Samplers(create);
+    this.#engines = { create, pause: turns.pause };
+    this.#turns = turns;
+    this.#samplers = new Samplers(this.#engines, turns);
   }
 
   /** @param id Names the model in later calls. */
   async createModel(id: string, base: string, lora: LoraSettings): Promise<MadeModel> {
-    const { name, directory, ...model } = await this.#catalogue.open(base);
-    const trained = await TrainedModel.create({ name, directory, ...model }, lora, this.#create);
-    this.#models.set(id, trained);
-    return { base: name, directory, parameterCount: trained.parameterCount };
+    const opened = await this.#open(base);
+    return this.#turns.alone(id, async () => {
+      const trained = await TrainedModel.create(opened, lora, this.#engines);
+      this.#models.set(id, trained);
+      return { base: opened.name, directory: opened.directory, parameterCount: trained.parameterCount };
+    });
   }
 
   async forwardBackward(request: ForwardBackwardRequest): Promise<ForwardBackwardOutput> {
-    return this.#model(request.modelId).forwardBackward(request);
+    return this.#on(request.modelId, (model) => model.forwardBackward(request));
   }
 
   /** @returns the norm of the gradient before it was clipped. */
   async optimStep(id: string, options: AdamOptions): Promise<number> {
-    return this.#model(id).optimStep(options);
+    return this.#on(id, (model) => model.optimStep(options));
   }
 
   /** Writes a model into a directory that exists. */
   async save(id: string, directory: string): Promise<void> {
-    await this.#model(id).save(directory);
+    await this.#on(id, (model) => model.save(directory));
   }
 
   /**
@@ -80,7 +92,7 @@ export class Computation {
    * @param recipients Public keys of age, to which the files are encrypted; none leaves them as they are.
    */
   async export(id: string, directory: string, recipients: readonly string[]): Promise<void> {
-    await this.#model(id).export(directory);
+    await this.#on(id, (model) => model.export(directory));
     if (recipients.length > 0) encryptFiles(directory, recipients);
   }
 
@@ -91,12 +103,12 @@ export class Computation {
 
   /** @param withOptimizer false starts the optimizer from its beginning. */
   async load(id: string, directory: string, withOptimizer: boolean): Promise<void> {
-    await this.#model(id).load(directory, withOptimizer);
+    await this.#on(id, (model) => model.load(directory, withOptimizer));
   }
 
   /** Copies the weights of a model into memory for a sampler. */
   async keepForSampler(id: string, sampler: string): Promise<void> {
-    this.#sources.keep(sampler, await this.#model(id).parameters());
+    this.#sources.keep(sampler, await this.#on(id, (model) => model.parameters()));
   }
 
   async forgetSampler(sampler: string): Promise<void> {
@@ -105,17 +117,28 @@ export class Computation {
 
   /** @param requests Requests of one group (`groupOf`): their sampling settings differ in the seed alone. */
   async sample(source: SamplerSource, requests: readonly SampleRequest[]): Promise<SampleResponse[]> {
-    const base = await this.#catalogue.open(source.base);
+    const base = await this.#open(source.base);
     return this.#samplers.sample(this.#sources.weights(base, source), requests);
   }
 
   async dispose(id: string): Promise<void> {
-    await this.#models.get(id)?.dispose();
-    this.#models.delete(id);
+    await this.#turns.alone(id, async () => {
+      await this.#models.get(id)?.dispose();
+      this.#models.delete(id);
+    });
   }
 
-  #model(id: string): TrainedModel {
-    return this.#models.get(id)!;
+  /** A base model that several ask for is built and read once. */
+  #open(base: string): Promise<BaseModel> {
+    return this.#turns.alone('catalogue', () => this.#catalogue.open(base));
+  }
+
+  #on<T>(id: string, work: (model: TrainedModel) => Promise<T>): Promise<T> {
+    return this.#turns.alone(id, () => {
+      const model = this.#models.get(id);
+      if (model === undefined) throw new Refusal(410, `The model ${id} is no longer in memory.`);
+      return work(model);
+    });
   }
 }
 
@@ -127,21 +150,23 @@ class TrainedModel {
   readonly base: BaseModel;
   readonly lora: LoraSettings;
   readonly #service: EngineService;
+  readonly #pause: Pause;
 
-  private constructor(base: BaseModel, lora: LoraSettings, service: EngineService) {
+  private constructor(base: BaseModel, lora: LoraSettings, service: EngineService, pause: Pause) {
     this.base = base;
     this.lora = lora;
     this.#service = service;
+    this.#pause = pause;
   }
 
-  static async create(base: BaseModel, lora: LoraSettings, create: EngineFactory): Promise<TrainedModel> {
+  static async create(base: BaseModel, lora: LoraSettings, engines: EngineFactory): Promise<TrainedModel> {
     const adapters = adaptersOf(lora);
-    const engine = await engineOf(base, adapters, create);
+    const engine = await engineOf(base, adapters, engines);
     if (adapters !== null) {
       const random = rng(lora.seed, 'adapters');
       await engine.loadWeights(initialAdapters(base.shape, adapters, () => random.next()));
     }
-    return new TrainedModel(base, lora, new EngineService(engine));
+    return new TrainedModel(base, lora, new EngineService(engine), engines.pause);
   }
 
   get parameterCount(): number {
@@ -157,10 +182,17 @@ class TrainedModel {
     this.#checkTokens(datums);
     const logprobs: Float32Array[] = [];
     let loss = 0;
-    for (const plan of plansOf(datums, TOKENS_AT_ONCE)) {
-      const learnt = await this.#compute(plan.datums, objective, request.forwardOnly);
-      loss += learnt.loss;
-      logprobs.push(...plan.restore(learnt.logprobs));
+    const restore = request.forwardOnly ? null : await this.#service.engine.keepGradient();
+    try {
+      for (const plan of plansOf(datums, TOKENS_AT_ONCE)) {
+        const learnt = await this.#compute(plan.datums, objective, request.forwardOnly);
+        loss += learnt.loss;
+        logprobs.push(...plan.restore(learnt.logprobs));
+        await this.#pause();
+      }
+    } catch (error) {
+      await restore?.();
+      throw error;
     }
     return { logprobs, trailing: datums.map(({ trailing }) => trailing), metrics: { 'loss:sum': loss } };
   }

@@ -18,8 +18,8 @@ type Future = {
   readonly bytes: number;
   result: Result | null;
   wasRead: boolean;
-  /** Takes the request out of the queue; null when it cannot be. */
-  remove: (() => void) | null;
+  /** Takes the request out of the queue, or ends its computation; null while it waits for earlier ones of its model. */
+  giveUp: (() => void) | null;
   readonly waiters: Set<() => void>;
 };
 
@@ -56,7 +56,7 @@ export class Futures {
   create(session: string, bytes: number): string {
     this.#requireRoom(bytes);
     const id = `${this.#prefix}-${++this.#count}`;
-    this.#all.set(id, { session, bytes, result: null, wasRead: false, remove: null, waiters: new Set() });
+    this.#all.set(id, { session, bytes, result: null, wasRead: false, giveUp: null, waiters: new Set() });
     this.#pending.count++;
     this.#pending.bytes += bytes;
     return id;
@@ -81,15 +81,16 @@ export class Futures {
     this.#forgetRead();
   }
 
-  /** @param remove Takes a request out of the queue, when its client gives it up. */
-  onCancel(id: string, remove: () => void): void {
+  /** @param giveUp Takes a request out of the queue, or ends its computation, when its client gives it up. */
+  onCancel(id: string, giveUp: () => void): void {
     const future = this.#all.get(id);
-    if (future !== undefined) future.remove = remove;
+    if (future === undefined || future.result !== null) giveUp();
+    else future.giveUp = giveUp;
   }
 
-  /** Ends a request that its client has given up. Work that has begun is finished, and its result is thrown away. */
+  /** Ends a request that its client has given up. */
   cancel(id: string): void {
-    this.#all.get(id)?.remove?.();
+    this.#all.get(id)?.giveUp?.();
     this.settle(id, { kind: 'failed', error: 'The client has cancelled this request.', category: 'user' });
   }
 
@@ -171,8 +172,11 @@ function woken({ waiters }: Future, ms: number, closed: AbortSignal): Promise<vo
 type Job<Request> = {
   readonly request: Request;
   readonly group: string | null;
-  /** Does several jobs of a group in one call; its results go to their `done`, its error to their `failed`. */
-  readonly work: (requests: readonly Request[]) => Promise<readonly unknown[]>;
+  /**
+   * Does several jobs of a group in one call; its results go to their `done`, its error to their `failed`. `signal`: tells that all of
+   * them have been given up.
+   */
+  readonly work: (requests: readonly Request[], signal: AbortSignal) => Promise<readonly unknown[]>;
   readonly done: (result: unknown) => void;
   readonly failed: (error: unknown) => void;
 };
@@ -183,90 +187,90 @@ const MOST_TOGETHER = 64;
 const GATHERING_MS = 1;
 const MOST_GATHERINGS = 20;
 
+/** Jobs of a session. `begun`: those of the call that is under way, without those that have been given up. */
+type Line = {
+  readonly waiting: Job<unknown>[];
+  begun: { readonly jobs: Set<Job<unknown>>; readonly cancel: AbortController } | null;
+};
+
 /**
- * Does one job at a time, session by session, so that a session with many jobs does not hold up one with few. The
- * jobs of a session are done in their order, but those of a group join the first of them.
+ * Does the jobs of each session one after the other, in their order, but those of a group join the first of them. Sessions do not wait
+ * for each other.
  *
  * Clients send the requests of a batch one by one. Without the short wait the first of them would be computed alone, which takes
  * nearly as long as all of them together.
  */
 export class RequestQueue {
-  readonly #queues = new Map<string, Job<unknown>[]>();
-  #isWorking = false;
+  readonly #lines = new Map<string, Line>();
 
-  /** @returns a function that removes the job if it has not begun. */
+  /** @returns a function that gives the job up: it is not begun, or is told to end. */
   add<Request>(session: string, job: Job<Request>): () => void {
-    const queue = this.#queues.get(session) ?? [];
     const added = job as unknown as Job<unknown>;
-    queue.push(added);
-    this.#queues.set(session, queue);
-    if (!this.#isWorking) void this.#workOff();
-    return () => {
-      const waiting = this.#queues.get(session) ?? [];
-      const at = waiting.indexOf(added);
-      if (at >= 0) waiting.splice(at, 1);
-      if (waiting.length === 0) this.#queues.delete(session);
-    };
+    const line = this.#lines.get(session) ?? { waiting: [], begun: null };
+    line.waiting.push(added);
+    if (!this.#lines.has(session)) {
+      this.#lines.set(session, line);
+      void this.#workOff(session, line);
+    }
+    return () => giveUp(line, added);
   }
 
-  /** Fails the jobs of a session that have not begun. */
+  /** Fails the jobs of a session that have not begun, and gives up those that have. */
   drop(session: string, why: unknown): void {
-    const queue = this.#queues.get(session) ?? [];
-    this.#queues.delete(session);
-    for (const job of queue) job.failed(why);
+    const line = this.#lines.get(session);
+    for (const job of line?.waiting.splice(0) ?? []) job.failed(why);
+    line?.begun?.cancel.abort();
   }
 
-  async #workOff(): Promise<void> {
-    this.#isWorking = true;
-    for (;;) {
-      await this.#gather();
-      const jobs = this.#next();
-      if (jobs.length === 0) break;
-      await doTogether(jobs);
+  async #workOff(session: string, line: Line): Promise<void> {
+    while (line.waiting.length > 0) {
+      await gather(line.waiting);
+      const jobs = takeGroup(line.waiting);
+      if (jobs.length > 0) await doTogether(line, jobs);
     }
-    this.#isWorking = false;
-  }
-
-  async #gather(): Promise<void> {
-    for (let times = 0; times < MOST_GATHERINGS; times++) {
-      const [queue = []] = this.#queues.values();
-      const { length } = queue;
-      if (length === 0 || length >= MOST_TOGETHER || queue[0]!.group === null) return;
-      await new Promise((resolve) => setTimeout(resolve, GATHERING_MS));
-      if (queue.length === length) return;
-    }
-  }
-
-  /** Takes the first job of the next session and the jobs of its group; that session then goes to the end of the queue. */
-  #next(): Job<unknown>[] {
-    const [first] = this.#queues;
-    if (first === undefined) return [];
-    const [session, queue] = first;
-    this.#queues.delete(session);
-    const jobs = takeGroup(queue);
-    if (queue.length > 0) this.#queues.set(session, queue);
-    return jobs;
+    this.#lines.delete(session);
   }
 }
 
-function takeGroup(queue: Job<unknown>[]): Job<unknown>[] {
-  const jobs = [queue.shift()!];
-  const { group } = jobs[0]!;
+function giveUp({ waiting, begun }: Line, job: Job<unknown>): void {
+  const at = waiting.indexOf(job);
+  if (at >= 0) waiting.splice(at, 1);
+  else if (begun?.jobs.delete(job) === true && begun.jobs.size === 0) begun.cancel.abort();
+}
+
+async function gather(waiting: readonly Job<unknown>[]): Promise<void> {
+  for (let times = 0; times < MOST_GATHERINGS; times++) {
+    const { length } = waiting;
+    if (length === 0 || length >= MOST_TOGETHER || waiting[0]!.group === null) return;
+    await new Promise((resolve) => setTimeout(resolve, GATHERING_MS));
+    if (waiting.length === length) return;
+  }
+}
+
+function takeGroup(waiting: Job<unknown>[]): Job<unknown>[] {
+  const jobs = waiting.splice(0, 1);
+  const group = jobs[0]?.group ?? null;
   if (group === null) return jobs;
-  for (let at = 0; at < queue.length && jobs.length < MOST_TOGETHER;) {
-    if (queue[at]!.group === group) jobs.push(...queue.splice(at, 1));
+  for (let at = 0; at < waiting.length && jobs.length < MOST_TOGETHER;) {
+    if (waiting[at]!.group === group) jobs.push(...waiting.splice(at, 1));
     else at++;
   }
   return jobs;
 }
 
-async function doTogether(jobs: readonly Job<unknown>[]): Promise<void> {
+async function doTogether(line: Line, jobs: readonly Job<unknown>[]): Promise<void> {
+  const cancel = new AbortController();
+  const begun = { jobs: new Set(jobs), cancel };
+  line.begun = begun;
   try {
-    const results = await jobs[0]!.work(jobs.map(({ request }) => request));
+    const requests = jobs.map(({ request }) => request);
+    const results = await jobs[0]!.work(requests, cancel.signal);
     jobs.forEach((job, at) => job.done(results[at]));
   } catch (error) {
-    if (jobs.length === 1) return jobs[0]!.failed(error);
+    if (jobs.length === 1 || cancel.signal.aborted) return jobs.forEach((job) => job.failed(error));
     // A single job may be at fault. Each is done alone, so that the others get their results.
-    for (const job of jobs) await doTogether([job]);
+    for (const job of jobs) if (begun.jobs.has(job)) await doTogether(line, [job]);
+  } finally {
+    line.begun = null;
   }
 }

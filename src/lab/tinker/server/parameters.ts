@@ -5,6 +5,7 @@ import { allLayers, type AdapterConfig } from '../../engine/adapters/config.js';
 import { computedShape } from '../../engine/adapters/layout.js';
 import { compiledKernels } from '../../engine/create-engine.js';
 import type { Engine, ModelShape } from '../../engine/engine.js';
+import type { Pause } from '../../engine/model/steps.js';
 import { readModel } from '../../run/model-files.js';
 import type { BaseModel } from './model-catalogue.js';
 
@@ -24,8 +25,8 @@ export type Parameters = {
   readonly values: Float32Array;
 };
 
-/** Makes an engine for a shape; decides its kind and its number of threads. */
-export type EngineFactory = (shape: ModelShape) => Promise<Engine>;
+/** `create`: makes an engine for a shape; decides its kind and its number of threads. `pause`: called between the steps of long computations. */
+export type EngineFactory = { readonly create: (shape: ModelShape) => Promise<Engine>; readonly pause: Pause };
 
 /** Tinker's own service uses this alpha for every rank. */
 const alpha = 32;
@@ -47,7 +48,7 @@ export function adaptersOf(lora: LoraSettings): AdapterConfig | null {
 export async function engineOf(
   base: BaseModel,
   adapters: AdapterConfig | null,
-  create: EngineFactory,
+  { create, pause }: EngineFactory,
 ): Promise<Engine> {
   const { shape, weights } = base;
   if (adapters === null) {
@@ -56,7 +57,7 @@ export async function engineOf(
     return engine;
   }
   const engine = await create(computedShape(shape, adapters));
-  return AdaptedEngine.on(engine, await compiledKernels(), { shape, weights, adapters });
+  return AdaptedEngine.on(engine, await compiledKernels(), { shape, weights, adapters }, pause);
 }
 
 /** The trained numbers of a saved model, and the state of its optimizer. */

@@ -12,6 +12,7 @@ import {
 import { requireVocabulary } from './datums.js';
 import type { BaseModel } from './model-catalogue.js';
 import { type EngineFactory, engineOf, type Parameters } from './parameters.js';
+import type { Turns } from './turns.js';
 
 type SamplingParams = {
   /** null lets the sequence go on to the end of the context. */
@@ -54,18 +55,29 @@ export type SamplerWeights = {
 };
 
 export class Samplers {
-  readonly #create: EngineFactory;
-  readonly #engines = new Map<string, { engine: Promise<Engine>; holds: string | null }>();
+  readonly #factory: EngineFactory;
+  readonly #turns: Turns;
+  /** `holds`: id of the weights in the engine; null when they are not whole. */
+  readonly #engines = new Map<string, { readonly engine: Engine; holds: string | null }>();
 
-  constructor(create: EngineFactory) {
-    this.#create = create;
+  constructor(factory: EngineFactory, turns: Turns) {
+    this.#factory = factory;
+    this.#turns = turns;
   }
 
   /** @param requests Requests of one group (`groupOf`): their sampling settings differ in the seed alone. */
   async sample(weights: SamplerWeights, requests: readonly SampleRequest[]): Promise<SampleResponse[]> {
     const { base } = weights;
     for (const request of requests) checkRequest(request, base);
-    const engine = await this.#engineWith(weights);
+    // The kind of engine depends on the adapters, so they are needed even where the engine holds the weights.
+    const parameters = await weights.parameters();
+    const key = JSON.stringify([base.name, parameters?.adapters ?? null]);
+    return this.#turns.alone(`sampler ${key}`, async () =>
+      this.#respond(await this.#engineWith(weights, parameters, key), base, requests),
+    );
+  }
+
+  async #respond(engine: Engine, base: BaseModel, requests: readonly SampleRequest[]): Promise<SampleResponse[]> {
     const generated = await generate(engine, base, requests);
     const responses: SampleResponse[] = [];
     for (const request of requests) {
@@ -80,23 +92,25 @@ export class Samplers {
         }),
         ...(request.promptAlternatives > 0 && { promptAltTokens: await alternatives(engine, request) }),
       });
+      await this.#turns.pause();
     }
     return responses;
   }
 
-  async #engineWith(weights: SamplerWeights): Promise<Engine> {
-    // The kind of engine depends on the adapters, so they are needed even where the engine holds the weights.
-    const parameters = await weights.parameters();
-    const adapters = parameters?.adapters ?? null;
-    const key = JSON.stringify([weights.base.name, adapters]);
-    const known = this.#engines.get(key) ?? { engine: engineOf(weights.base, adapters, this.#create), holds: null };
+  /** @param key Names the kind of engine. */
+  async #engineWith({ id, base }: SamplerWeights, parameters: Parameters | null, key: string): Promise<Engine> {
+    const make = async () => ({
+      engine: await engineOf(base, parameters?.adapters ?? null, this.#factory),
+      holds: null,
+    });
+    const known = this.#engines.get(key) ?? (await make());
     this.#engines.set(key, known);
-    const engine = await known.engine;
-    if (known.holds !== weights.id) {
-      await engine.loadWeights(parameters?.values ?? weights.base.weights);
-      known.holds = weights.id;
+    if (known.holds !== id) {
+      known.holds = null;
+      await known.engine.loadWeights(parameters?.values ?? base.weights);
+      known.holds = id;
     }
-    return engine;
+    return known.engine;
   }
 }
 

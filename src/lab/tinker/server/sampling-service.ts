@@ -82,17 +82,17 @@ export class SamplingService {
     const asked = sampleRequest(request);
     const id = futures.create(turn, asked.prompt.byteLength);
     const wanted = { ...asked, place: sampler === null ? id : placeOf(sampler, request.seq_id, id) };
-    const remove = queue.add(turn, {
+    const giveUp = queue.add(turn, {
       request: wanted,
       group: `${source.id} ${groupOf(wanted)}`,
-      work: (requests: readonly SampleRequest[]) => computing.sample(source, requests),
+      work: (requests: readonly SampleRequest[], signal) => computing.sample(source, requests, signal),
       done: (response) => {
         if (session !== null) session.done.sampled += wanted.samples;
         futures.settle(id, sampledResult(response as SampleResponse));
       },
       failed: (error) => futures.fail(id, error),
     });
-    futures.onCancel(id, remove);
+    futures.onCancel(id, giveUp);
     return id;
   }
 }

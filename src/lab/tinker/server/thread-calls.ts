@@ -4,6 +4,7 @@ import { UserError } from '../../../base/user-error.js';
 import type { EngineRequest } from '../../engine/choose-engine.js';
 import type { Computing } from './computation.js';
 import { Refusal } from './refusal.js';
+import type { Turns } from './turns.js';
 
 /** `home`: directory for the models that are built here. `models`: paths of those that were given. */
 export type ComputeSettings = Pick<EngineRequest, 'engine' | 'threads'> & {
@@ -13,6 +14,8 @@ export type ComputeSettings = Pick<EngineRequest, 'engine' | 'threads'> & {
 };
 
 type Call = { readonly id: number; readonly method: string; readonly values: readonly unknown[] };
+/** Says that nobody waits for the result of a call any more. */
+type Cancel = { readonly cancelled: number };
 type Outcome = { readonly id: number } & ({ readonly result: unknown } | { readonly error: CopiedError });
 
 /** An error as it travels: a copy that the runtime makes would lose its class and its fields. */
@@ -21,18 +24,24 @@ type CopiedError =
   | { readonly kind: 'refusal'; readonly status: number; readonly detail: string }
   | { readonly kind: 'other'; readonly fields: Readonly<Record<string, unknown>> };
 
-/** Carries out calls one after the other: an engine does one thing at a time. */
-export function answerCalls(port: MessagePort, target: object): void {
+/** Carries out calls, which compute in turns. */
+export function answerCalls(port: MessagePort, target: object, turns: Turns): void {
   const methods = target as Record<string, (...values: readonly unknown[]) => Promise<unknown>>;
-  let last = Promise.resolve();
-  port.on('message', ({ id, method, values }: Call) => {
-    last = last.then(async () => {
-      try {
-        port.postMessage({ id, result: await methods[method]!(...values) } satisfies Outcome);
-      } catch (error) {
-        port.postMessage({ id, error: copied(error) } satisfies Outcome);
-      }
-    });
+  const cancels = new Map<number, AbortController>();
+  const answer = async ({ id, method, values }: Call) => {
+    const cancel = new AbortController();
+    cancels.set(id, cancel);
+    try {
+      const result = await turns.run(() => methods[method]!(...values), cancel.signal);
+      port.postMessage({ id, result } satisfies Outcome);
+    } catch (error) {
+      port.postMessage({ id, error: copied(error) } satisfies Outcome);
+    }
+    cancels.delete(id);
+  };
+  port.on('message', (message: Call | Cancel) => {
+    if ('cancelled' in message) cancels.get(message.cancelled)?.abort();
+    else void answer(message);
   });
 }
 
@@ -74,7 +83,7 @@ export function startComputing(file: URL, settings: ComputeSettings): ComputeThr
     new Promise((resolve, reject) => {
       if (ended !== null) return void reject(ended);
       waiting.set(++count, { resolve, reject });
-      worker.postMessage({ id: count, method, values } satisfies Call);
+      send(worker, { id: count, method, values });
     });
   const computing = new Proxy({} as Computing, {
     get:
@@ -83,6 +92,14 @@ export function startComputing(file: URL, settings: ComputeSettings): ComputeThr
         call(method, values),
   });
   return { computing, lost, close: async () => void (await worker.terminate()) };
+}
+
+/** Sends a call. A signal at the end of its values stays here: when it is aborted, the call is cancelled. */
+function send(worker: Worker, { id, method, values }: Call): void {
+  const last = values.at(-1);
+  const signal = last instanceof AbortSignal ? last : null;
+  worker.postMessage({ id, method, values: signal === null ? values : values.slice(0, -1) } satisfies Call);
+  signal?.addEventListener('abort', () => worker.postMessage({ cancelled: id } satisfies Cancel));
 }
 
 function copied(error: unknown): CopiedError {

@@ -36,6 +36,8 @@ const fullFineTuning: LoraSettings = { rank: 0, seed: 0, trainUnembed: true, tra
 
 export class TrainingService {
   readonly #parts: TrainingParts;
+  /** Models that are being made. */
+  #making = 0;
 
   constructor(parts: TrainingParts) {
     this.#parts = parts;
@@ -75,8 +77,8 @@ export class TrainingService {
   createModel(request: CreateModel): Accepted {
     requireAdam(request.optimizer_config);
     const lora = loraOf(request.lora_config);
-    return this.#create(request, { base: request.base_model, lora }, async (model) => {
-      await this.#make(model);
+    return this.#create(request, { base: request.base_model, lora }, async (model, signal) => {
+      await this.#make(model, signal);
       return { type: 'create_model', model_id: model.id };
     });
   }
@@ -106,8 +108,8 @@ export class TrainingService {
 
   /** @param bytes Size of the request. */
   forwardBackward(request: ForwardBackwardRequest, bytes: number): Accepted {
-    const work = async ({ session }: Ready) => {
-      const output = await this.#parts.computing.forwardBackward(request);
+    const work = async ({ session }: Ready, signal: AbortSignal) => {
+      const output = await this.#parts.computing.forwardBackward(request, signal);
       this.#parts.sessions.session(session).done.trained += request.data.length;
       return learntResult(output);
     };
@@ -200,7 +202,7 @@ export class TrainingService {
   #create(
     request: { session_id: string; model_seq_id: number },
     facts: Pick<Model, 'base' | 'lora'>,
-    make: (model: Model) => Promise<unknown>,
+    make: (model: Model, signal: AbortSignal) => Promise<unknown>,
   ): Accepted {
     const { sessions, futures } = this.#parts;
     const session = sessions.touch(request.session_id);
@@ -210,26 +212,31 @@ export class TrainingService {
     const id = futures.create(session.id, 0);
     const model = sessions.addModel(session, number, facts);
     session.creating.set(number, id);
-    this.#enqueue(session.id, id, async () => plainResult(await make(model)));
+    this.#enqueue(session.id, id, async (signal) => plainResult(await make(model, signal)));
     return { request_id: id };
   }
 
-  async #make(model: Model): Promise<void> {
+  async #make(model: Model, signal?: AbortSignal): Promise<void> {
     const { computing, sessions, mostModels, log } = this.#parts;
     const { id, lora } = model;
-    if (sessions.madeModels >= mostModels) {
+    if (sessions.madeModels + this.#making >= mostModels) {
       throw new UserError(
         `There are ${mostModels} models in memory.`,
         'Finish a session, or serve with more max_models.',
       );
     }
-    model.made = await computing.createModel(id, model.base, lora);
+    this.#making++;
+    try {
+      model.made = await computing.createModel(id, model.base, lora, signal);
+    } finally {
+      this.#making--;
+    }
     const what = lora.rank === 0 ? 'all weights' : `LoRA of rank ${lora.rank}`;
     log(`model ${id}: ${model.made.base}, ${what}, ${model.made.parameterCount} parameters`);
   }
 
   /** @param bytes Size of the request. */
-  #onModel(place: ModelPlace, work: (model: Ready) => Promise<Result>, bytes = 0): Accepted {
+  #onModel(place: ModelPlace, work: (model: Ready, signal: AbortSignal) => Promise<Result>, bytes = 0): Accepted {
     const { sessions, futures } = this.#parts;
     const model = sessions.model(place.model_id);
     sessions.touch(model.session);
@@ -237,24 +244,25 @@ export class TrainingService {
       place.seq_id ?? null,
       () => futures.create(model.session, bytes),
       (future) =>
-        this.#enqueue(model.session, future, async () => {
+        this.#enqueue(model.session, future, async (signal) => {
           const { made } = model;
           if (made === null) throw new UserError(`The model ${model.id} could not be made.`, 'Create another.');
-          return work({ ...model, made });
+          return work({ ...model, made }, signal);
         }),
     );
     return { request_id: requestId };
   }
 
-  #enqueue(session: string, id: string, work: () => Promise<Result>): void {
+  #enqueue(session: string, id: string, work: (signal: AbortSignal) => Promise<Result>): void {
     const { queue, futures } = this.#parts;
-    queue.add(session, {
+    const giveUp = queue.add(session, {
       request: null,
       group: null,
-      work: async () => [await work()],
+      work: async (_, signal) => [await work(signal)],
       done: (result) => futures.settle(id, result as Result),
       failed: (error) => futures.fail(id, error),
     });
+    futures.onCancel(id, giveUp);
   }
 
   /** @param write Writes the weights into a directory that exists. */
