@@ -111,7 +111,8 @@ export function openHostLink(
     ssh.on('error', (cause) => reject(sshProblem(cause)));
     const end = (code: number | null) => {
       link.supervisor.destroy();
-      reject(hostProblem(code, host, tools.program, said()) ?? hasEnded(host, said()));
+      const words = tools.tell === null ? wordsOfWindow(host, said()) : said();
+      reject(hostProblem(code, host, tools.program, words) ?? hasEnded(host, words));
     };
     ssh.on('close', (code) => void login.over().then(() => end(code)));
   });
@@ -166,6 +167,14 @@ function lastWords(stderr: Readable): () => string {
   let end = '';
   stderr.on('data', (chunk: Buffer) => (end = (end + chunk.toString()).slice(-MOST_WORDS)));
   return () => end.trim().split('\n').slice(-8).join('\n');
+}
+
+/** What ssh says where it could ask nobody, as the one line for which a window has room. */
+function wordsOfWindow({ name }: Host, said: string): string {
+  if (said.includes('Host key verification failed'))
+    return `Its host key is not the one that ssh knows; \`ssh ${name} true\` says what to do.`;
+  if (said.includes('Permission denied')) return 'It wants a password or a code: leave with q, then attach again.';
+  return said.slice(said.lastIndexOf('\n') + 1);
 }
 
 function endlessLine({ name }: Host, chunk: Buffer): UserError {

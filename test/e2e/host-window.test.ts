@@ -99,8 +99,10 @@ describe('the window with --host', () => {
     await shows(terminal, /1 killed/);
     expect(await states('beta')).toEqual(['running', 'killed']);
     expect(await states('alpha')).toEqual(['running', 'running']);
-    far.cut('beta');
-    await shows(terminal, /beta: /);
+    far.cut('beta', 'me@beta: Permission denied (publickey,password).');
+    await shows(terminal, /beta: ssh could not reach beta\. It wants a password.*attach again/);
+    far.write('beta', 'cut', '@@@ WARNING @@@\nHost key for beta has changed.\nHost key verification failed.\n');
+    await shows(terminal, /beta\. Its host key is not the one that ssh knows; `ssh beta true` says/);
     expect(terminal.lines().join('\n')).not.toContain('reconnecting');
     terminal.write('q');
     await terminal.ended();

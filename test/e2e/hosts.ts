@@ -7,14 +7,14 @@ import { eventually, isCleared, program } from './program.js';
  * A stand-in for ssh: runs the command on this machine, with a folder of the host's name as the home directory. Its login shell
  * reads no profile of this machine, and prints a line as many do. `path` in that folder is the PATH of the host, where it is
  * another. Without a terminal the command is a process group of its own, whose leader stands in `links`: killed, the line is cut.
- * While a file `cut` is in it, the host cannot be reached.
+ * While a file `cut` is in it, the host cannot be reached, for the reason that stands there.
  */
 const standIn = String.raw`#!/bin/sh
 terminal=
 while [ $# -gt 0 ]; do case "$1" in --) shift; break ;; -o) shift 2 ;; -t) terminal=yes; shift ;; *) shift ;; esac; done
 home=$HOSTS/$1; shift
 [ -d "$home" ] || { echo "ssh: Could not resolve hostname" >&2; exit 255; }
-[ ! -e "$home/cut" ] || { echo "ssh: connect to host: Network is unreachable" >&2; exit 255; }
+[ ! -e "$home/cut" ] || { cat "$home/cut" >&2; exit 255; }
 command=$*
 [ ! -e "$home/path" ] || { PATH=$(cat "$home/path"); command=$(printf %s "$*" | PATH=/usr/bin:/bin sed "s#/usr/local/bin/node##;s#/opt/homebrew/bin/node##"); }
 cd "$home" && export HOME="$home" SHELL="$HOSTS/login/sh"
@@ -56,9 +56,9 @@ export function hosts(folder: () => string, names: readonly string[]) {
     at,
     write: (host: string, file: string, text: string) => writeFileSync(at(host, file), text),
     script: (host: string, file: string, text: string) => script(at(host, file), text),
-    /** Ends all connections, and keeps others from being made until `heal`. */
-    cut: (host: string) => {
-      writeFileSync(at(host, 'cut'), '');
+    /** Ends all connections, and keeps others from being made until `heal`. @param words What ssh says then. */
+    cut: (host: string, words = 'ssh: connect to host: Network is unreachable') => {
+      writeFileSync(at(host, 'cut'), `${words}\n`);
       for (const leader of readFileSync(at(host, 'links'), 'utf8').trim().split(' ').map(Number)) {
         try {
           process.kill(-leader, 'SIGKILL');

@@ -24,7 +24,7 @@ import { progressBar } from '../widgets/progress-bar.js';
 /** Draws one row of the window. */
 type ReadLine = (model: WindowModel, width: number) => Line;
 
-const lostWords = ' supervisor lost · reconnecting ';
+const lostWords = ' connection lost · reconnecting ';
 
 /**
  * Three rows: the sweep and its runs by state; overall progress; an obstacle to the supervisor's work, or else what needs the user.

@@ -152,7 +152,7 @@ describe('the window', () => {
     ['/', 'ctrl-u', 'q', 'q', 'enter'].forEach((key) => store.press(key));
     const text = screenText(store).join('\n');
     expect(text).toContain('No run matches qq');
-    expect(text).toContain('supervisor lost · reconnecting');
+    expect(text).toContain('connection lost · reconnecting');
     expect(text).toContain('no space left on device');
   });
 
