@@ -28,5 +28,5 @@ async function buildAll() {
   const [, programs, library] = await Promise.all([buildKernels(root), bundlePrograms(root), bundleLibrary(root)]);
   const beside = [...kernelFiles(root), ...warmupFiles(root)];
   for (const file of [...programs.parts, ...beside, ...library, ...programs.launchers]) dist.write(file);
-  dist.finish(programs.commands);
+  dist.finish();
 }

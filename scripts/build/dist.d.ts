@@ -5,6 +5,6 @@ export declare class Dist {
   constructor(root: string, hash: string);
   isBuilt(): boolean;
   write(file: File): void;
-  finish(commands: readonly string[]): void;
+  finish(): void;
   sweep(): void;
 }

@@ -7,7 +7,6 @@ import {
   renameSync,
   rmSync,
   statSync,
-  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -62,9 +61,8 @@ export class Dist {
     this.files.push(name);
   }
 
-  /** The build is complete. @param commands Programs that runs find in `bin/` by name, however memrl-tui itself was started. */
-  finish(commands) {
-    for (const name of commands) this.#place(join('bin', name), (draft) => symlinkSync(`../${name}.js`, draft));
+  /** The build is complete. */
+  finish() {
     const before = this.#last().files.filter((name) => !this.files.includes(name));
     const now = new Date();
     for (const name of before) if (existsSync(join(this.folder, name))) utimesSync(join(this.folder, name), now, now);
@@ -74,7 +72,7 @@ export class Dist {
   /** Deletes what older builds have left long ago, and keeps the rest out of the package. */
   sweep() {
     const files = new Set(this.#last().files);
-    const isOurs = (name) => /^bin\/|^(build\.json|\.npmignore)$/.test(name);
+    const isOurs = (name) => /^(build\.json|\.npmignore)$/.test(name);
     const isTool = (name) => /^(bench|faults|fuzz)-/.test(name);
     const isOld = (name) => Date.now() - statSync(join(this.folder, name)).mtimeMs > KEPT_MS;
     const names = filesIn(this.folder).map((path) => path.slice(this.folder.length + 1));

@@ -43,7 +43,12 @@ export async function bundlePrograms(root) {
   });
   const parts = await Promise.all(outputFiles.map(({ path, text }) => partOf(nameOf(path), text)));
   const launchers = await Promise.all(programNames.map((name) => launcherOf(root, name, metafile)));
-  return { parts, launchers, commands: ['memrl-tui', 'memrl', 'supervisor'] };
+  return { parts, launchers: [...launchers, ...Object.keys(commands).map(commandOf)] };
+}
+
+/** What a run finds by name, however memrl-tui itself was started. No link, as npm packs none. */
+function commandOf(name) {
+  return { name: `bin/${name}`, content: `#!/bin/sh\nexec node "\${0%/*}/../${name}.js" "$@"\n`, mode: 0o755 };
 }
 
 /** A part as a script. It gets other parts from `module.part`, and takes its place for that of a file of `dist`, as do the sources. */

@@ -87,12 +87,6 @@ describe('the folder of the programs', () => {
     next().sweep();
     expect(readdirSync(join(root, 'dist/parts'))).toEqual(['a-2.cjs']);
   });
-
-  it('names the programs that runs find, and replaces the names of another build', () => {
-    build({ 'memrl-tui.js': 'one' });
-    build({ 'memrl-tui.js': 'two' });
-    expect(read('dist/bin/memrl-tui')).toBe('two');
-  });
 });
 
 function next(): Dist {
@@ -102,7 +96,7 @@ function next(): Dist {
 function build(files: Readonly<Record<string, string>>): void {
   const dist = next();
   for (const [name, content] of Object.entries(files)) dist.write({ name, content });
-  dist.finish(['memrl-tui']);
+  dist.finish();
   dist.sweep();
 }
 
