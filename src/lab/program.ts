@@ -1,4 +1,5 @@
 /** Help and errors of `memrl`, and the choice of its command. A command's code is loaded when it is named. */
+import packageJson from '../../package.json' with { type: 'json' };
 import { systemRefusal, UserError } from '../base/user-error.js';
 import { type CommandName, isHelp, purposes } from './purposes.js';
 import type { OwnProcess } from './run/process-context.js';
@@ -18,6 +19,10 @@ async function handled([name, ...argv]: readonly string[], own: OwnProcess): Pro
   if (name === undefined || isHelp(name)) {
     own.stdout.write(overview());
     return name === undefined ? 2 : 0;
+  }
+  if (name === '--version') {
+    own.stdout.write(`${packageJson.version}\n`);
+    return 0;
   }
   if (!isCommand(name)) {
     throw new UserError(`There is no command \`${name}\`.`, `Use one of: ${Object.keys(purposes).join(', ')}.`);

@@ -22,6 +22,7 @@ describe('the program memrl', () => {
   it.each([
     [[], 2, /memrl train +Learns a secret/],
     [['--help'], 0, /memrl sft-data/],
+    [['--version'], 0, /^\d+\.\d+\.\d+\n$/],
     [['train', '--help'], 0, /learning_rate=0.00004 +float ≥ 0 +learning rate of Adam/],
     [['warmup', '--help'], 0, /n_values=16,64,256,1024,4096/],
   ])('%j ends with %i and explains itself', async (argv, code, words) => {
