@@ -102,6 +102,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   'node:process': [
     ...['cli/viewed-paths.ts', 'files/disk-room.ts', 'files/output-file.ts', 'files/private-folder.ts'],
     ...['lab/environments/stories/parquet-stories.ts', 'lab/run/events-file.ts', 'provenance/provenance.ts'],
+    'lab/tinker/server/step-time.ts',
     ...['report/report-cache.ts', 'spec/expand/expression/time-limit.ts', 'supervisor/core/steady-clock.ts'],
     ...['supervisor/core/turn-watch.ts', 'supervisor/publish/socket-server.ts', 'supervisor/reading/reader-link.ts'],
     ...['supervisor/reading/timed-rule.ts', 'tui/terminal/terminal-session.ts'],

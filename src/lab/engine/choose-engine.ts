@@ -115,7 +115,10 @@ async function stepTime(engine: Engine, { now = () => performance.now() }: Engin
  * Threads of our kernels: the number that the manager or the user allows this process (OMP_NUM_THREADS), else one per
  * core.
  */
-function usualThreads(shape: ModelShape, { environment, cores = availableParallelism() }: EngineSources): number {
+export function usualThreads(
+  shape: ModelShape,
+  { environment, cores = availableParallelism() }: EngineSources,
+): number {
   if (parameterCount(shape) < SMALL_MODEL) return 1;
   const allowed = /^\s*([1-9]\d{0,5})\s*(?:,|$)/.exec(environment['OMP_NUM_THREADS'] ?? '')?.[1];
   return Math.min(allowed === undefined ? cores : Number(allowed), MOST_THREADS);

@@ -100,13 +100,20 @@ export function readModel(directory: string, hint: DualHint = { alpha: null }): 
     const { config, weights } = loadModel(directory);
     return { shape: config.shape, weights, optimizer: null, adapters: null };
   }
-  const shape = Shape.safeParse(readJson(join(directory, files.shape)));
-  if (!shape.success || !existsSync(join(directory, files.tensors))) throw noModel(directory);
+  const shape = shapeIn(directory);
   const path = join(directory, files.tensors);
+  if (!existsSync(path)) throw noModel(directory);
   const saved = readSafetensors(readFileSync(path), path);
-  const weights = weightsFrom(shape.data, saved.tensors);
-  const adapters = readAdapters(directory, shape.data);
-  return { shape: shape.data, weights, optimizer: optimizerFrom(shape.data, saved), adapters };
+  const weights = weightsFrom(shape, saved.tensors);
+  const adapters = readAdapters(directory, shape);
+  return { shape, weights, optimizer: optimizerFrom(shape, saved), adapters };
+}
+
+/** The shape of a model of our own, without its weights. @throws UserError when there is none. */
+export function shapeIn(directory: string): ModelShape {
+  const shape = Shape.safeParse(readJson(join(directory, files.shape)));
+  if (!shape.success) throw noModel(directory);
+  return shape.data;
 }
 
 /** @throws UserError when one of the two files is missing, or they do not belong together. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../src/lab/engine/create-engine.js';
 import { Computation } from '../../../src/lab/tinker/server/computation.js';
 import { ModelCatalogue } from '../../../src/lab/tinker/server/model-catalogue.js';
-import type { LoraSettings } from '../../../src/lab/tinker/server/parameters.js';
+import type { EngineFactory, LoraSettings } from '../../../src/lab/tinker/server/parameters.js';
 import type { SampleRequest } from '../../../src/lab/tinker/server/samplers.js';
 import { Turns } from '../../../src/lab/tinker/server/turns.js';
 import { tempDirectory } from '../temp-directory.js';
@@ -16,7 +16,10 @@ function computing({ home = tempDirectory(), turnMs = 0 } = {}) {
     counted.pauses++;
     return turns.pause();
   };
-  const create = (shape: Parameters<typeof createEngine>[0]) => createEngine(shape, { pause });
+  const create: EngineFactory['create'] = async (shape) => ({
+    engine: await createEngine(shape, { pause }),
+    threads: 1,
+  });
   const computation = new Computation(new ModelCatalogue(home, []), create, turns);
   const run = <T>(work: (computation: Computation) => Promise<T>, signal?: AbortSignal): Promise<T> =>
     turns.run(() => work(computation), signal);

@@ -71,7 +71,7 @@ function sessionRoutes({ training, catalogue }: Parts): Routes {
   const capabilities: Handler = () => ({
     supported_models: catalogue.names.map((name) => ({
       model_name: name,
-      max_context_length: catalogue.contextOf(name),
+      max_context_length: catalogue.shapeOf(name).context,
       trainable: true,
       sampleable: true,
     })),

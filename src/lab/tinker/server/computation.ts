@@ -9,7 +9,7 @@ import { copyFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { UserError } from '../../../base/user-error.js';
 import { initialAdapters } from '../../engine/adapters/initial-adapters.js';
-import type { AdamOptions } from '../../engine/engine.js';
+import type { AdamOptions, ModelShape } from '../../engine/engine.js';
 import { layout } from '../../engine/layout.js';
 import type { Pause } from '../../engine/model/steps.js';
 import { saveModel } from '../../hugging-face/directory.js';
@@ -34,6 +34,7 @@ import {
 import { SamplerSources, type SamplerSource } from './sampler-sources.js';
 import { Samplers, type SampleRequest } from './samplers.js';
 import { Refusal } from './refusal.js';
+import { stepTime } from './step-time.js';
 import type { Turns } from './turns.js';
 
 /** Facts of a model that has been made. `base`: name of its base model. `directory`: holds the tokenizer; absolute. */
@@ -53,12 +54,26 @@ export class Computation {
   readonly #samplers: Samplers;
   readonly #sources = new SamplerSources();
   readonly #models = new Map<string, TrainedModel>();
+  /** Times of a step, ms, by the shape of the model. */
+  readonly #times = new Map<string, number>();
 
   constructor(catalogue: ModelCatalogue, create: EngineFactory['create'], turns: Turns) {
     this.#catalogue = catalogue;
     this.#engines = { create, pause: turns.pause };
     this.#turns = turns;
     this.#samplers = new Samplers(this.#engines, turns);
+  }
+
+  /** Estimates how long a training step (`usualStep`) of a base model takes here, ms. */
+  async stepTime(base: string): Promise<number> {
+    const shape = this.#catalogue.shapeOf(this.#catalogue.nameOf(base));
+    const key = JSON.stringify(shape);
+    return this.#turns.alone(`step ${key}`, async () => {
+      const open = (part: ModelShape, pause: Pause) => this.#engines.create(part, { of: shape, pause });
+      const time = this.#times.get(key) ?? (await stepTime(shape, { open, pause: this.#turns.giveWay }));
+      this.#times.set(key, time);
+      return time;
+    });
   }
 
   /** @param id Names the model in later calls. */

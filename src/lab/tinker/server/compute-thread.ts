@@ -1,14 +1,16 @@
 /** The thread of `memrl serve` that computes. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { chooseEngine } from '../../engine/choose-engine.js';
-import type { ModelShape } from '../../engine/engine.js';
+import { chooseEngine, usualThreads } from '../../engine/choose-engine.js';
 import { Computation } from './computation.js';
 import { ModelCatalogue } from './model-catalogue.js';
+import type { EngineFactory } from './parameters.js';
 import { answerCalls, type ComputeSettings } from './thread-calls.js';
 import { Turns } from './turns.js';
 
-const { home, models, environment, ...request } = workerData as ComputeSettings;
+const { home, models, environment, engine, threads } = workerData as ComputeSettings;
 const turns = new Turns();
-const { pause } = turns;
-const create = async (shape: ModelShape) => (await chooseEngine(shape, request, { environment, pause })).engine;
+const create: EngineFactory['create'] = async (shape, { of, pause } = { of: shape, pause: turns.pause }) => {
+  const request = { engine, threads: threads ?? usualThreads(of, { environment }) };
+  return chooseEngine(shape, request, { environment, pause });
+};
 answerCalls(parentPort!, new Computation(new ModelCatalogue(home, models), create, turns), turns);

@@ -15,7 +15,7 @@ import { exportModel } from '../../hugging-face/export-model.js';
 import { loadTokenizer, openTokenizer, specialsOf } from '../../hugging-face/tokenizer.js';
 import { rng } from '../../rng.js';
 import { makeDirectory } from '../../run/make-directory.js';
-import { findModel, isOwn } from '../../run/model-files.js';
+import { findModel, isOwn, shapeIn } from '../../run/model-files.js';
 import { writeWhole } from '../../run/run-directory.js';
 import type { Tokenizer } from '../../text/tokenizer.js';
 import { Refusal } from './refusal.js';
@@ -31,14 +31,26 @@ export type BaseModel = {
   readonly endings: readonly number[];
 };
 
+/** The head is a matrix of its own, see `untied`. */
+const untiedHead = { tied: false } as const;
+
 /**
  * Models with random weights; each is built when it is first used. Their context fits the longest prompts of the recipes, that of
  * `memrl/words` conversations of many turns; unused positions cost nothing.
  */
 const built = {
-  'memrl/tiny': { shape: { ...presets.tiny, context: 1024 }, files: () => characterFiles },
-  'memrl/stories': { shape: { ...presets.stories, context: 1024 }, files: storyVocabulary },
-  'memrl/words': { shape: { ...presets.stories, context: 4096 }, files: wordVocabulary },
+  'memrl/tiny': {
+    shape: { ...presets.tiny, ...untiedHead, vocabulary: 97, context: 1024 },
+    files: () => characterFiles,
+  },
+  'memrl/stories': {
+    shape: { ...presets.stories, ...untiedHead, vocabulary: 1280, context: 1024 },
+    files: storyVocabulary,
+  },
+  'memrl/words': {
+    shape: { ...presets.stories, ...untiedHead, vocabulary: 1811, context: 4096 },
+    files: wordVocabulary,
+  },
 } as const satisfies Record<string, { shape: ModelShape; files: () => ReadonlyMap<string, string> }>;
 
 type BuiltName = keyof typeof built;
@@ -79,11 +91,11 @@ export class ModelCatalogue {
     return model;
   }
 
-  /** The context of a model, without reading its weights; null where only the weights tell it. */
-  contextOf(name: string): number | null {
-    if (Object.hasOwn(built, name)) return built[name as BuiltName].shape.context;
+  /** The shape of a model, without reading its weights. @throws UserError when its description cannot be read. */
+  shapeOf(name: string): ModelShape {
+    if (Object.hasOwn(built, name)) return built[name as BuiltName].shape;
     const found = findModel(this.#given.get(name)!);
-    return isOwn(found) ? null : describe(found).config.shape.context;
+    return isOwn(found) ? shapeIn(found) : describe(found).config.shape;
   }
 
   /**
@@ -138,12 +150,16 @@ export class ModelCatalogue {
     if (existsSync(join(directory, 'config.json'))) return directory;
     const files = built[name].files();
     const tokenizer = openTokenizer(files, directory);
-    const shape: ModelShape = { ...built[name].shape, vocabulary: tokenizer.size };
+    const { shape } = built[name];
     const random = rng(0, `weights of ${name}`);
     makeDirectory(directory, 'directory');
     for (const [file, text] of files) writeWhole(join(directory, file), text);
-    const weights = initialWeights(shape, () => random.next());
-    saveModel(directory, { config: { shape: { ...shape, tied: false }, ...specialsOf(tokenizer) }, weights: untied(shape, weights) }); // prettier-ignore
+    const tied = { ...shape, tied: true };
+    const weights = untied(
+      tied,
+      initialWeights(tied, () => random.next()),
+    );
+    saveModel(directory, { config: { shape, ...specialsOf(tokenizer) }, weights });
     return directory;
   }
 }

@@ -25,8 +25,17 @@ export type Parameters = {
   readonly values: Float32Array;
 };
 
-/** `create`: makes an engine for a shape; decides its kind and its number of threads. `pause`: called between the steps of long computations. */
-export type EngineFactory = { readonly create: (shape: ModelShape) => Promise<Engine>; readonly pause: Pause };
+/** An engine, and the number of its threads; null where these are not ours. */
+export type Created = { readonly engine: Engine; readonly threads: number | null };
+
+/**
+ * `create`: makes an engine for a shape; decides its kind and its number of threads, which is that of the model `of` where the shape is a
+ * part of it. `pause`: called between the steps of long computations.
+ */
+export type EngineFactory = {
+  readonly create: (shape: ModelShape, part?: { readonly of: ModelShape; readonly pause: Pause }) => Promise<Created>;
+  readonly pause: Pause;
+};
 
 /** Tinker's own service uses this alpha for every rank. */
 const alpha = 32;
@@ -52,11 +61,11 @@ export async function engineOf(
 ): Promise<Engine> {
   const { shape, weights } = base;
   if (adapters === null) {
-    const engine = await create(shape);
+    const { engine } = await create(shape);
     await engine.loadWeights(weights);
     return engine;
   }
-  const engine = await create(computedShape(shape, adapters));
+  const { engine } = await create(computedShape(shape, adapters));
   return AdaptedEngine.on(engine, await compiledKernels(), { shape, weights, adapters }, pause);
 }
 

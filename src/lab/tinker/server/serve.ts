@@ -20,6 +20,7 @@ import { httpServer, isLoopback, type RequestLine } from './http-server.js';
 import { ModelCatalogue } from './model-catalogue.js';
 import { SamplingService } from './sampling-service.js';
 import { Sessions, type Session } from './sessions.js';
+import { StepCosts } from './step-costs.js';
 import { startComputing } from './thread-calls.js';
 import { TrainingService } from './training-service.js';
 
@@ -51,7 +52,7 @@ const summaryEveryMs = 10_000;
 /** Serves until a signal arrives; returns that signal. */
 export async function serve(config: ServeConfig, context: ProcessContext): Promise<StopSignal> {
   const thread = new URL('./compute-thread.js', import.meta.url);
-  const { server, training, sessions, lost, close } = openService(config, context, { thread });
+  const { server, training, sessions, costs, lost, close } = openService(config, context, { thread });
   try {
     await listen(server, config);
   } catch (error) {
@@ -60,6 +61,7 @@ export async function serve(config: ServeConfig, context: ProcessContext): Promi
   }
   const { address, port } = server.address() as AddressInfo;
   context.log(`serving on http://${address.includes(':') ? `[${address}]` : address}:${port}`);
+  costs.tellAll().catch(bugsIn(context.log));
   const tell = progress(sessions, context.log);
   const summary = setInterval(() => {
     tell();
@@ -102,6 +104,7 @@ export function openService(
     queue: new RequestQueue(),
     downloads: new Downloads(checkpoints, computing, context.time),
     computing,
+    costs: new StepCosts(catalogue, computing, context.log),
   };
   const training = new TrainingService({ ...parts, mostModels: config.max_models, log: context.log, bug });
   const sampling = new SamplingService(parts);
@@ -114,7 +117,7 @@ export function openService(
     unlock();
     return stop();
   };
-  return { server, training, sessions: parts.sessions, lost, close };
+  return { server, training, sessions: parts.sessions, costs: parts.costs, lost, close };
 }
 
 /** Another service would take the unfinished saves of this one for those of a service that was killed. */

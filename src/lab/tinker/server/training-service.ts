@@ -9,6 +9,7 @@ import type { CreateModel, CreateSession, LoadWeights, OptimStep, SaveExternal, 
 import { learntResult, plainResult } from './results.js';
 import type { Model, Sessions } from './sessions.js';
 import type { LoraSettings } from './parameters.js';
+import type { StepCosts } from './step-costs.js';
 import type { weightKinds } from '../../run/served-weights.js';
 
 type TrainingParts = {
@@ -17,6 +18,7 @@ type TrainingParts = {
   readonly futures: Futures;
   readonly queue: RequestQueue;
   readonly computing: Computing;
+  readonly costs: StepCosts;
   /** Limit of the models in memory. */
   readonly mostModels: number;
   /** Takes one line for people. */
@@ -217,7 +219,7 @@ export class TrainingService {
   }
 
   async #make(model: Model, signal?: AbortSignal): Promise<void> {
-    const { computing, sessions, mostModels, log } = this.#parts;
+    const { computing, costs, sessions, mostModels, log, bug } = this.#parts;
     const { id, lora } = model;
     if (sessions.madeModels + this.#making >= mostModels) {
       throw new UserError(
@@ -233,6 +235,7 @@ export class TrainingService {
     }
     const what = lora.rank === 0 ? 'all weights' : `LoRA of rank ${lora.rank}`;
     log(`model ${id}: ${model.made.base}, ${what}, ${model.made.parameterCount} parameters`);
+    costs.tellIfSlow(id, model.made.base).catch((error: unknown) => bug(error));
   }
 
   /** @param bytes Size of the request. */

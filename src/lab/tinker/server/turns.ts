@@ -40,6 +40,9 @@ export class Turns {
   readonly pause = (): Promise<void> | null =>
     this.#holder === null || this.#now() - this.#began < this.#turnMs ? null : this.#rest(this.#holder);
 
+  /** A pause for work that nobody waits for: others have their turn however short its own was. */
+  readonly giveWay = (): Promise<void> | null => (this.#holder === null ? null : this.#rest(this.#holder));
+
   /** Work of the task that computes, of which there is one of its name at a time; other tasks have their turns while it waits. */
   async alone<T>(name: string, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(name);
