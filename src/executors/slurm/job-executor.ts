@@ -157,7 +157,10 @@ export class JobExecutor implements Omit<Executor, 'resources' | 'nodes' | 'type
     const job = this.#jobs.get(id);
     if (job === undefined || job.terminated) return;
     job.terminated = true;
-    if (job.answer !== null) return this.#order(job, 'cancel');
+    if (job.answer !== null) {
+      this.#listener.changed(id);
+      return this.#order(job, 'cancel');
+    }
     this.#order(job, 'terminate');
     if (job.paused) this.continue(id);
   }
@@ -304,6 +307,7 @@ export class JobExecutor implements Omit<Executor, 'resources' | 'nodes' | 'type
 
   /** The controller answers, and does not know the job: it has forgotten it, or never got it. */
   #lookAtMissing(job: Job): void {
+    if (isBeingSubmitted(job)) return;
     const { directory, number, keys } = job;
     job.missingSince ??= performance.now();
     const isLong = performance.now() - job.missingSince > FORGOTTEN_MS;
@@ -352,8 +356,14 @@ export class JobExecutor implements Omit<Executor, 'resources' | 'nodes' | 'type
   }
 }
 
+/** Whether `sbatch` has not answered, which takes long where many are written down on a slow disk. */
+function isBeingSubmitted({ spec, address, missingSince }: Job): boolean {
+  return spec !== null && address === null && missingSince === null;
+}
+
 /** For a person; null: it is up. */
-function whyNotUp({ address, answer, seen }: Job): string | null {
+function whyNotUp({ address, answer, seen, terminated }: Job): string | null {
+  if (address !== null && answer !== null && terminated) return `Slurm job ${address} is being taken out of the queue`;
   if (seen === null) return address === null ? 'being submitted to Slurm' : `Slurm job ${address} was submitted`;
   if (phaseOf(seen) === 'waits') return waitWords(seen);
   return answer === null ? null : `Slurm job ${seen.address} is being started on ${seen.nodes}`;

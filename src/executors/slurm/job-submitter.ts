@@ -63,7 +63,7 @@ function jobScript(spec: LaunchSpec, key: string, exported: Readonly<Record<stri
 /** Calls of `sbatch` at a time. */
 const AT_ONCE = 3;
 /** How long an attempt waits for others that may be submitted with it, ms; anew with each that comes. */
-const GATHER_MS = 20;
+const GATHER_MS = 100;
 
 /** An attempt that is to be submitted. `note`: writes down by which key, before that is done. */
 type Submittal = { spec: LaunchSpec; note: (key: string) => void };

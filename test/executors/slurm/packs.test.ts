@@ -86,6 +86,18 @@ describe('a pack', () => {
     expect(said.map((line) => line.replace(/ on [01]\n$/, ''))).toEqual(directories);
   });
 
+  it.each([
+    ['small', '3', ['1_0', '1_1', '2_0']],
+    ['not allowed', '0', ['1', '2', '3']],
+  ])('asks for its workers a few at a time where arrays are %s', async (_, arraySize, jobs) => {
+    slurm.set('arraySize', arraySize);
+    const { directories } = packed(3, waits, { slurm: { mode: 'packs', workers: 3 } });
+    for (const directory of directories) await untilUp(directory);
+    expect(slurm.addresses().sort()).toEqual(jobs);
+    for (const directory of directories) finish(directory);
+    await waitFor('all ends', () => endings.size === 3);
+  });
+
   it('has room for the runs that share a GPU, which all see it', async () => {
     const needs = { gpus: 1, gpuMemory: null, perGpu: 3, cpus: 1 };
     const { directories } = packed(3, waits, { needs, slurm: {} });

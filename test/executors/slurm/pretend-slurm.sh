@@ -5,6 +5,8 @@
 #   hold                  while it is there, jobs wait (Priority)
 #   dead                  while it is there, the controller does not answer
 #   unstarted             while it is there, nodes start no jobs, which end in that state
+#   busy                  while it is there, sbatch does not answer
+#   arraySize             what jobs may be in an array, of which one index is the size itself
 #   gpus                  indices of the GPUs of each job
 #   nodes                 what sinfo tells of the nodes
 #   end                   when the time of jobs is over, Unix s: what they are told of that
@@ -62,6 +64,10 @@ case $1 in
     done
     script=$(cat; echo .)
     [ -z "$tested" ] || exit 0
+    while [ -e "$dir/busy" ]; do sleep 0.02; done
+    if [ -n "$array" ] && [ "$array" -ge "$(cat "$dir/arraySize" 2>/dev/null || echo 1001)" ]; then
+      echo 'sbatch: error: Batch job submission failed: Invalid job array specification' >&2; exit 1
+    fi
     id=1; while ! mkdir "$dir/jobs/$id" 2>/dev/null; do id=$((id + 1)); done
     index=0
     while [ "$index" -le "${array:-0}" ]; do
@@ -99,7 +105,7 @@ case $1 in
       shift
     done
     true;;
-  scontrol) echo 'MaxArraySize            = 1001';;
+  scontrol) echo "MaxArraySize            = $(cat "$dir/arraySize" 2>/dev/null || echo 1001)";;
   sinfo) cat "$dir/nodes" 2>/dev/null || echo '(null)';;
   *) exit 1;;
 esac

@@ -5,6 +5,8 @@ import { join, resolve } from 'node:path';
 const script = resolve('test/executors/slurm/pretend-slurm.sh');
 const commands = ['sbatch', 'squeue', 'scancel', 'scontrol', 'sinfo', 'sacct'];
 
+type Said = 'hold' | 'dead' | 'unstarted' | 'busy' | 'arraySize' | 'end' | 'gpus' | 'nodes';
+
 /** Commands called like those of Slurm in `directory/bin`, whose jobs are processes of this machine; see `pretend-slurm.sh`. */
 export class PretendSlurm {
   readonly #directory: string;
@@ -49,10 +51,7 @@ export class PretendSlurm {
   }
 
   /** Puts what a job does not say of itself there, or takes it away: see the script. */
-  set(
-    name: 'hold' | 'dead' | 'unstarted' | 'end' | 'gpus' | 'nodes' | `jobs/${string}/${'fate' | 'forgotten'}`,
-    value: string | null,
-  ): void {
+  set(name: Said | `jobs/${string}/${'fate' | 'forgotten'}`, value: string | null): void {
     const path = join(this.#directory, name);
     if (value === null) rmSync(path, { force: true });
     else writeFileSync(path, value);

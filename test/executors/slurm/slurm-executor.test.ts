@@ -1,8 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RunId } from '../../../src/base/ids.js';
-import type { Ending, Executor, LaunchSpec } from '../../../src/executors/executor.js';
+import type { Ending, Executor, ExecutorListener, LaunchSpec } from '../../../src/executors/executor.js';
+import { JobExecutor } from '../../../src/executors/slurm/job-executor.js';
+import { SlurmCalls } from '../../../src/executors/slurm/slurm-calls.js';
 import { openSlurmExecutor } from '../../../src/executors/slurm/slurm-executor.js';
 import { waitFor } from '../../supervisor/testbed.js';
 import { log, orderFor, runFolder } from '../local/folder.js';
@@ -22,20 +24,21 @@ afterEach(() => {
   slurm.set('dead', null);
   slurm.set('hold', null);
   slurm.set('unstarted', null);
+  slurm.set('busy', null);
+  vi.restoreAllMocks();
   executor.close();
 });
 
+const listener: ExecutorListener = {
+  ended: (_id, _attempt, ending) => void endings.push(ending),
+  changed: () => undefined,
+  troubled: (_id, words) => void troubles.push(words),
+  mayGiveUp: () => true,
+};
+
 function opened(): Executor {
   [endings, troubles] = [[], []];
-  return openSlurmExecutor(
-    { runsDirectory: '/', environment: slurm.environment },
-    {
-      ended: (_id, _attempt, ending) => void endings.push(ending),
-      changed: () => undefined,
-      troubled: (_id, words) => void troubles.push(words),
-      mayGiveUp: () => true,
-    },
-  );
+  return openSlurmExecutor({ runsDirectory: '/', environment: slurm.environment }, listener);
 }
 
 const waits = ['sh', '-c', ': > up; while [ ! -e gate ]; do sleep 0.02; done; exit 4'];
@@ -219,6 +222,31 @@ describe('a controller that does not answer', () => {
 });
 
 describe('what is submitted', () => {
+  it('is not taken for forgotten while that lasts long', async () => {
+    const directory = runFolder();
+    const queue = { first: async () => new Map<string, never>(), stir: () => undefined, lookSoon: () => undefined };
+    const jobs = new JobExecutor({ calls: new SlurmCalls(slurm.environment), queue, everyMs: 50 }, listener);
+    slurm.set('busy', '');
+    void jobs.start(id, orderFor(directory, ['echo', 'ran']));
+    jobs.told(new Map());
+    const now = performance.now.bind(performance);
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + 60_000);
+    jobs.told(new Map());
+    slurm.set('busy', null);
+    const isOver = () => slurm.addresses().length > 0 && /COMPLETED|FAILED/.test(slurm.fact('1', 'state'));
+    await waitFor('the end of its job', isOver);
+    expect(log(directory)).toBe('ran\n');
+  });
+
+  it('is as many arrays as the cluster has room for in one', async () => {
+    slurm.set('arraySize', '3');
+    const runs = [0, 1, 2, 3, 4].map(() => ({ ...orderFor(runFolder(), ['true']), cwd: '/' }));
+    await Promise.all(runs.map(async (spec, index) => executor.start(RunId.parse(`s/run${index}`), spec)));
+    await waitFor('all ends', () => endings.length === 5);
+    const jobs = slurm.addresses().map((address) => address.split('_')[0]);
+    expect([1, 2, 3].map((job) => jobs.filter((each) => each === String(job)).length).sort()).toEqual([1, 2, 2]);
+  });
+
   it('is refused for good where Slurm says so', async () => {
     const start = await executor.start(id, { ...orderFor(runFolder(), waits), slurm: { partition: 'nowhere' } });
     const reason = 'Slurm refuses it: Batch job submission failed: Invalid partition name specified';

@@ -74,7 +74,7 @@ class Crew {
     if (missing <= 0 || this.#isSubmitting || performance.now() < this.#notBefore) return;
     this.#isSubmitting = true;
     this.#dismissed = false;
-    void this.#submit(missing).finally(() => {
+    void this.#submitSome(missing).finally(() => {
       this.#isSubmitting = false;
       this.#tools.stirred();
     });
@@ -123,14 +123,23 @@ class Crew {
     return `its worker, Slurm job ${worker.seen.address}, is being started on ${worker.seen.nodes}`;
   }
 
-  async #submit(count: number): Promise<void> {
+  /** As many as one array may have; the others a while later, if they are missing still. */
+  async #submitSome(missing: number): Promise<void> {
+    const { arraySize } = await this.#tools.calls.limits();
+    await this.#submit(Math.min(missing, arraySize), arraySize > 1);
+  }
+
+  async #submit(count: number, inArray: boolean): Promise<void> {
     const { calls, environment, program } = this.#tools;
     const { key: pack, folder, text } = this.#pack;
     const key = `${pack}-${randomBytes(4).toString('hex')}`;
     this.#notBefore = performance.now() + BETWEEN_MS * 2 ** this.#failures;
     this.#pack.noteSubmission({ key, count });
     const log = join(folder, packFiles.log).replaceAll('%', '%%');
-    const own = ['--comment', commentFor(key), '-o', log, `--array=0-${count - 1}`, '-J', `memrl-pack:${pack}`];
+    const which = inArray
+      ? ['--comment', commentFor(key), `--array=0-${count - 1}`]
+      : ['--comment', commentFor(`${key}.0`)];
+    const own = [...which, '-o', log, '-J', `memrl-pack:${pack}`];
     const script = workerScript({ program, folder, key, count });
     const submitted = await calls.submit([...text.options, ...own], script, environment);
     if (submitted.kind === 'refused') {
@@ -159,7 +168,7 @@ function workerScript({ program, folder, key, count }: Called): string {
 trap : TERM INT HUP
 memrl_n=0
 while [ $memrl_n -lt 5 ]; do
-  ${shellQuote(words)} ${shellQuote([key])}.$SLURM_ARRAY_TASK_ID ${count}
+  ${shellQuote(words)} ${shellQuote([key])}.\${SLURM_ARRAY_TASK_ID:-0} ${count}
   memrl_rc=$?
   case $memrl_rc in 0|126|127) exit $memrl_rc;; esac
   memrl_n=$((memrl_n + 1))
