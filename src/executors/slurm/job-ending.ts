@@ -111,7 +111,7 @@ export function doneTo({ state, seconds }: QueuedJob, { terminated, killed }: As
     return { kind: 'interrupted', ...interrupted, reason: `${interrupted.reason}${where}` };
   if (state === 'TIMEOUT') return { kind: 'timed-out', seconds };
   if (state === 'OUT_OF_MEMORY') {
-    return { kind: 'out-of-memory', reason: `killed by Slurm: it used more memory than its job may${where}` };
+    return { kind: 'out-of-memory', reason: `killed by Slurm${where}: it used more memory than its job may` };
   }
   if (state !== 'CANCELLED' || terminated || killed) return null;
   return { kind: 'interrupted', signal: 'SIGTERM', reason: `cancelled in Slurm by somebody else${where}` };

@@ -30,6 +30,9 @@ export type Submitted =
 /** `arraySize`: tasks of one array. */
 type Limits = { arraySize: number; gpus: number };
 
+/** Which nodes take no jobs, since when and why, as whoever took them out has said; null: Slurm says of none. `areAll`: no node takes any. */
+type Unavailable = { words: string | null; areAll: boolean };
+
 type Environment = Readonly<Record<string, string>>;
 
 /** The controller answers a client within 9 s or not at all, ms. */
@@ -52,8 +55,8 @@ export function commentFor(key: string): string {
 export class SlurmCalls {
   readonly #environment: Environment;
   #limits: Promise<Limits> | null = null;
-  /** Which nodes take no jobs, as told last; asked again after that time. */
-  #unavailable: { words: string | null; until: number } = { words: null, until: -Infinity };
+  /** As told last; asked again after that time. */
+  #unavailable: Unavailable & { until: number } = { words: null, areAll: false, until: -Infinity };
 
   constructor(environment: Environment) {
     this.#environment = environment;
@@ -94,7 +97,7 @@ export class SlurmCalls {
     ]);
     // Asked again next time.
     if (config.kind !== 'answered' || nodes.kind !== 'answered') this.#limits = null;
-    const size = Number(/^MaxArraySize\s*=\s*(\d+)/m.exec(config.stdout)?.[1] ?? 0);
+    const size = Number(/^MaxArraySize\s*=\s*(\d+)/m.exec(config.stdout)?.[1] ?? LARGEST_ARRAY + 1);
     return { arraySize: Math.max(1, Math.min(size - 1, LARGEST_ARRAY)), gpus: /\bgpu\b/.test(nodes.stdout) ? 1 : 0 };
   }
 
@@ -106,25 +109,18 @@ export class SlurmCalls {
     const stuck = jobs.filter(({ state, reason }) => state === 'PENDING' && nodesUnavailable.test(reason));
     if (stuck.length > 0) {
       if (performance.now() > this.#unavailable.until)
-        this.#unavailable = { words: await this.#unavailableWords(), until: performance.now() + NODES_EVERY_MS };
-      const { words } = this.#unavailable;
-      if (words !== null) for (const job of stuck) job.reason = words;
+        this.#unavailable = { ...(await this.#askUnavailable()), until: performance.now() + NODES_EVERY_MS };
+      const { words, areAll } = this.#unavailable;
+      if (words !== null) for (const job of stuck) job.reason = `${beforeReasons(job.reason, areAll)}: ${words}`;
     }
     return jobs;
   }
 
-  /** Which nodes take no jobs, since when and why, as whoever took them out has said; null: Slurm says of none. */
-  async #unavailableWords(): Promise<string | null> {
-    const answer = await this.#call('sinfo', ['-h', '-R', '-o', '%N|%H|%E']);
-    const lines = answer.kind === 'answered' ? answer.stdout.split('\n').filter((line) => line.includes('|')) : [];
-    if (lines.length === 0) return null;
-    const told = lines.slice(0, REASONS_TOLD).map((line) => {
-      const [nodes = '', at = '', ...why] = line.split('|');
-      return `${nodes} since ${at.slice(0, 16).replace('T', ' ')}: ${why.join('|').trim()}`;
-    });
-    const names = lines.map((line) => line.split('|')[0]).join(',');
-    const more = lines.length > told.length ? `; and ${lines.length - told.length} more` : '';
-    return `nodes take no jobs: ${told.join('; ')}${more}; whoever runs the cluster ends that by: scontrol update nodename=${names} state=resume`;
+  async #askUnavailable(): Promise<Unavailable> {
+    const [down, nodes] = await Promise.all([this.#call('sinfo', ['-h', '-R', '-o', '%N|%H|%E']), this.nodes()]);
+    const lines = down.stdout.split('\n').filter((line) => line.includes('|'));
+    const areAll = nodes?.every(({ takesRuns }) => !takesRuns) ?? false;
+    return { words: lines.length === 0 ? null : unavailableWords(lines), areAll };
   }
 
   /** The nodes of all partitions; null: the controller does not answer. */
@@ -177,6 +173,25 @@ export class SlurmCalls {
 
 /** What Slurm says of a job that waits for nodes that are drained, down or reserved. */
 const nodesUnavailable = /^ReqNodeNotAvail|^Nodes required for job are DOWN/;
+function unavailableWords(lines: readonly string[]): string {
+  const told = lines.slice(0, REASONS_TOLD).map((line) => {
+    const [nodes = '', at = '', ...why] = line.split('|');
+    return `${nodes} since ${at.slice(0, 16).replace('T', ' ')}: ${why.join('|').trim()}`;
+  });
+  const names = lines.map((line) => line.split('|')[0]).join(',');
+  const more = lines.length > told.length ? `; and ${lines.length - told.length} more` : '';
+  const silent = lines.some((line) => /^Not responding/.test(line.split('|')[2]!));
+  const when = silent ? ', once slurmd answers there' : '';
+  return `${told.join('; ')}${more}; whoever runs the cluster ends that by: scontrol update nodename=${names} state=resume${when}`;
+}
+
+/** Slurm says in one word that a node takes no jobs, and that it is kept for others. */
+function beforeReasons(reason: string, areAll: boolean): string {
+  return !areAll && /^Nodes required.*reserved/.test(reason)
+    ? 'its nodes take no jobs, or are kept for a partition of higher priority; of all nodes take no jobs'
+    : 'nodes take no jobs';
+}
+
 /** Between looks at why nodes take no jobs, while jobs wait for them, ms: whoever runs the cluster changes it by hand. */
 const NODES_EVERY_MS = 15_000;
 /** Reasons of nodes in the words of a job; a large cluster has many. */

@@ -61,12 +61,19 @@ describe('a job for which Slurm finds no node', () => {
 
 it('asks why nodes take no jobs once for several looks at the queue', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'slurm-calls-'));
-  const sinfo = `echo asked >> ${folder}/log; echo 'n1|2026-11-30T02:23:53|cables'`;
+  const sinfo = `case "$*" in *-R*) echo asked >> ${folder}/log; echo 'n1|2026-11-30T02:23:53|cables';; esac`;
   const squeue = "echo '3|3|PENDING|ReqNodeNotAvail||N/A|0:00|N/A|memrl KEY'";
   const calls = callsOf({ sinfo, squeue });
   for (let look = 0; look < 3; look++)
     expect((await calls.queue())![0]!.reason).toMatch(/^nodes take no jobs: n1 since .*: cables;/);
   expect(readFileSync(join(folder, 'log'), 'utf8')).toBe('asked\n');
+});
+
+it('says that a node which does not answer comes back with its daemon', async () => {
+  const sinfo = "echo 'n2|2026-11-30T02:23:53|Not responding'";
+  const squeue = "echo '3|3|PENDING|ReqNodeNotAvail||N/A|0:00|N/A|memrl KEY'";
+  const words = / scontrol update nodename=n2 state=resume, once slurmd answers there$/;
+  expect((await callsOf({ sinfo, squeue }).queue())![0]!.reason).toMatch(words);
 });
 
 describe('while the nodes are drained', () => {
@@ -90,13 +97,26 @@ describe('while the nodes are drained', () => {
   });
 
   it.each([
-    'Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions',
-    'ReqNodeNotAvail, UnavailableNodes:n[1-2]',
-  ])('a job that waits says which, since when, why, and what ends it: %s', async (reason) => {
-    const jobs = (await callsOf({ sinfo, squeue: squeue(reason) }).queue())!;
-    expect(jobs.map(({ reason: words }) => words)).toEqual([
-      'nodes take no jobs: n[1-2] since 2026-11-30 02:23: new | cables; whoever runs the cluster ends that by: scontrol update nodename=n[1-2] state=resume',
-      'Priority',
-    ]);
-  });
+    [
+      'Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions',
+      'idle',
+      'its nodes take no jobs, or are kept for a partition of higher priority; of all nodes take no jobs',
+    ],
+    [
+      'Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions',
+      'drained',
+      'nodes take no jobs',
+    ],
+    ['ReqNodeNotAvail, UnavailableNodes:n[1-2]', 'idle', 'nodes take no jobs'],
+  ])(
+    'a job that waits says which, since when, why, and what ends it: %s, another node is %s',
+    async (reason, state, words) => {
+      const another = `case "$*" in *NodeList*) echo 'n3|gpu:4|gpu:0|${state}|none' ;; esac`;
+      const jobs = (await callsOf({ sinfo: `${sinfo}; ${another}`, squeue: squeue(reason) }).queue())!;
+      expect(jobs.map((job) => job.reason)).toEqual([
+        `${words}: n[1-2] since 2026-11-30 02:23: new | cables; whoever runs the cluster ends that by: scontrol update nodename=n[1-2] state=resume`,
+        'Priority',
+      ]);
+    },
+  );
 });
