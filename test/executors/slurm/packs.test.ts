@@ -87,13 +87,13 @@ describe('a pack', () => {
   });
 
   it.each([
-    ['small', '3', ['1_0', '1_1', '2_0']],
-    ['not allowed', '0', ['1', '2', '3']],
-  ])('asks for its workers a few at a time where arrays are %s', async (_, arraySize, jobs) => {
+    ['small', '3', /^\d_[01]$/],
+    ['not allowed', '0', /^\d$/],
+  ])('asks for its workers a few at a time where arrays are %s', async (_, arraySize, address) => {
     slurm.set('arraySize', arraySize);
     const { directories } = packed(3, waits, { slurm: { mode: 'packs', workers: 3 } });
     for (const directory of directories) await untilUp(directory);
-    expect(slurm.addresses().sort()).toEqual(jobs);
+    expect(slurm.addresses()).toEqual([1, 2, 3].map(() => expect.stringMatching(address) as string));
     for (const directory of directories) finish(directory);
     await waitFor('all ends', () => endings.size === 3);
   });
