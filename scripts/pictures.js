@@ -28,7 +28,6 @@ const isWanted = (name) => only === undefined || only.includes(name);
 function picture(name, args, scene) {
   return takePicture({
     size: '120x40',
-    timeoutMs: 10 * minutes,
     ...scene,
     command: process.execPath,
     args: [program, ...args],
@@ -45,6 +44,7 @@ async function whileRunning(runs) {
   const args = ['sweeps/abcd.yaml', '--runs', runs];
   await picture('window', args, {
     size: '144x46',
+    timeoutMs: 10 * minutes,
     wait: 'waiting for a slot',
     keys: foldFirst,
     after: '3[0-3] done',

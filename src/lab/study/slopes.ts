@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { ReportedRun } from '../../analysis/analysed-run.js';
 import { cellsOf, originsOf, settingText } from '../../analysis/cells.js';
+import { median } from '../../analysis/statistics.js';
 import { groupBy } from '../../base/group-by.js';
 import { runFiles } from '../../contract/files.js';
 import type { StudyFigure, StudyTable } from '../../contract/study.js';
@@ -14,22 +15,36 @@ import type { SweepGroup } from './sweep-runs.js';
 /**
  * What the rows of a run with `log_slope` say. `start`: log-odds of the answer at the beginning, nats. `slope`: by how much steps of
  * the optimizer along their gradient would raise them there, per unit of the learning rate. `updates`: until the answer had a
- * probability of a half; infinite: it never had.
+ * probability of a half; infinite: it never had. `course`: log-odds after so many updates.
  */
-type SlopeFacts = { readonly start: number; readonly slope: number; readonly updates: number };
+type SlopeFacts = {
+  readonly start: number;
+  readonly slope: number;
+  readonly updates: number;
+  readonly course: readonly (readonly [updates: number, odds: number])[];
+};
 
 /** `expected`: the updates that steps along the gradient would have taken, with the slope that they had at the beginning. */
 type SlopeRun = SlopeFacts & { readonly base: string; readonly rate: number; readonly expected: number };
 
-/** The runs of a group that differ in seed and secret alone. */
-export type SlopeRow = { readonly group: string; readonly setting: string; readonly runs: readonly SlopeRun[] };
+/** The runs of a group that differ in seed and secret alone. `varies`: what they share and other rows of the group do not. */
+export type SlopeRow = {
+  readonly group: string;
+  readonly setting: string;
+  readonly varies: readonly string[];
+  readonly runs: readonly SlopeRun[];
+};
+
+/** Points of a run's course that are kept, and of a line of a figure. */
+const COURSE = 100;
 
 /** The settings of a sweep whose runs measured the slope of their answer; runs that have not ended are left out. */
 export function slopeRows(groups: readonly SweepGroup[], kept: KeptFacts): SlopeRow[] {
   return groups.flatMap(({ runs }) =>
     cellsOf(runs).flatMap((cell) => {
       const measured = slopeRuns(cell.runs, kept);
-      return measured.length === 0 ? [] : [{ group: cell.group, setting: settingText(cell), runs: measured }];
+      const row = { group: cell.group, setting: settingText(cell), varies: Object.keys(cell.varies), runs: measured };
+      return measured.length === 0 ? [] : [row];
     }),
   );
 }
@@ -40,7 +55,7 @@ function slopeRuns(runs: readonly ReportedRun[], kept: KeptFacts): SlopeRun[] {
     const rate = config['learning_rate'];
     if (state !== 'done' || typeof rate !== 'number') return [];
     const stamp = stampOf(join(directory, runFiles.metrics));
-    const facts = kept.value(`slope of ${name}`, stamp, () => slopeFacts(new RunRows(directory)));
+    const facts = kept.value(`course of ${name}`, stamp, () => slopeFacts(new RunRows(directory)));
     if (facts === null) return [];
     return [{ ...facts, rate, base: origins[index]!.base, expected: -facts.start / (rate * facts.slope) }];
   });
@@ -52,11 +67,19 @@ export function slopeFacts(rows: RunRows): SlopeFacts | null {
   const { x: updates, y: odds } = rows.series('test/log_odds', 'optim/updates');
   const [start] = odds;
   if (slope === undefined || start === undefined || !(start < 0)) return null;
+  const every = Math.ceil(odds.length / COURSE);
+  const course = updates
+    .map((each, at) => [each, odds[at]!] as const)
+    .filter((_, at) => at % every === 0 || at === odds.length - 1);
   const at = odds.findIndex((each) => each >= 0);
-  if (at === -1) return { start, slope, updates: Infinity };
+  if (at === -1) return { start, slope, updates: Infinity, course };
   // Evaluations are some updates apart.
-  const share = -odds[at - 1]! / (odds[at]! - odds[at - 1]!);
-  return { start, slope, updates: updates[at - 1]! + share * (updates[at]! - updates[at - 1]!) };
+  return { start, slope, updates: crossing([odds[at - 1]!, updates[at - 1]!], [odds[at]!, updates[at]!], 0), course };
+}
+
+/** The y at an x between two points. */
+function crossing([x0, y0]: readonly [number, number], [x1, y1]: readonly [number, number], x: number): number {
+  return y0 + ((x - x0) / (x1 - x0)) * (y1 - y0);
 }
 
 /** A table of the settings, and a figure of all of them; none: no run measured its slope. */
@@ -87,6 +110,39 @@ export function slopeTables(rows: readonly SlopeRow[]): StudyTable[] {
 }
 
 export function slopeFigures(rows: readonly SlopeRow[]): StudyFigure[] {
+  return [...updateFigures(rows), ...[...groupBy(rows, ({ group }) => group).values()].flatMap(rateFigures)];
+}
+
+/** The log-odds over rate × updates, of settings that differ in the rate alone: where that is the unit, their lines are one. */
+function rateFigures(rows: readonly SlopeRow[]): StudyFigure[] {
+  const [{ group }] = rows as [SlopeRow];
+  if (rows.length < 3 || rows.some(({ varies }) => varies.join() !== 'learning_rate')) return [];
+  const far = rows.map(({ runs }) => median(runs.map(({ rate, course }) => rate * course.at(-1)![0]))!);
+  const most = Math.max(...far);
+  const least = most / 100;
+  const grid = Array.from({ length: COURSE }, (_, at) => least * (most / least) ** (at / (COURSE - 1)));
+  const lines = rows.map(({ setting, runs }, at) => {
+    // Beyond its end, a line would be of the runs that took longest.
+    const own = grid.filter((x) => x <= far[at]!);
+    return points(setting, own, (x) => ({ x, y: median(runs.map((run) => oddsAt(run, x / run.rate)))! }), 'line');
+  });
+  return [
+    figure(
+      `The answer over rate × updates: ${group}`,
+      'Medians of the runs; one that has ended keeps its last value, and a line ends where half of its runs have.',
+      [{ title: 'rate × updates', log: true }, { title: 'log-odds of the answer' }],
+      lines,
+    ),
+  ];
+}
+
+function oddsAt({ course }: SlopeRun, updates: number): number {
+  const at = course.findIndex(([each]) => each >= updates);
+  if (at === -1) return course.at(-1)![1];
+  return at === 0 ? course[0]![1] : crossing(course[at - 1]!, course[at]!, updates);
+}
+
+function updateFigures(rows: readonly SlopeRow[]): StudyFigure[] {
   const all = rows.flatMap((row) => {
     const [took, expected] = [estimate(row.runs, ({ updates }) => updates), estimate(row.runs, (run) => run.expected)];
     return took.median < Infinity ? [{ group: row.group, took, expected: expected.median }] : [];

@@ -57,4 +57,29 @@ describe('a study of runs that measured their slope', () => {
     ]);
     expect(figures[0]!.series[0]).toMatchObject({ name: 'rate', x: [10], y: [15] });
   });
+
+  it('has the courses of rates over rate × updates, where settings differ in nothing else', async () => {
+    const sweep = join(tempDirectory(), 'law');
+    for (const [rate, every] of [
+      [1e-3, 40],
+      [2e-3, 20],
+      [4e-3, 10],
+    ] as const) {
+      const rows = [0, 1, 2, 3].map((at) => ({ updates: at * every, odds: 2 * at - 4, slope: 400 }));
+      for (const name of ['a', 'b']) writeRun(sweep, `${name}${rate}`, rate, rows);
+    }
+    const { figures } = await tablesOf(sweep);
+    expect(figures.map(({ title }) => title)).toContain('The answer over rate × updates: rate');
+    const { series } = figures.find(({ title }) => title.startsWith('The answer'))!;
+    expect(series.map(({ name }) => name)).toEqual([
+      'learning_rate=0.001',
+      'learning_rate=0.002',
+      'learning_rate=0.004',
+    ]);
+    // One curve: log-odds −4 at nothing, 2 nats more for each .04.
+    for (const { x, y } of series) {
+      expect(x.at(-1)).toBeCloseTo(0.12);
+      x.forEach((each, at) => expect(y[at]).toBeCloseTo(-4 + (2 * each!) / 0.04));
+    }
+  });
 });
