@@ -26,9 +26,18 @@ export async function actOnRuns(order: RunOrder, words: readonly string[], optio
     const fitting = chosen.filter(fits(order));
     const tell = (line: string) => (options.json === true ? undefined : print([line]));
     if (fitting.length > 0) tell(runsLine(verb, fitting, chosen.length - fitting.length));
-    if (options.dryRun === true) return dryRun(order, fitting, chosen, options);
-    if (!(await isAgreed({ verb, count: fitting.length, disturbs: rowOf(verb).disturbs }, options)))
+    const undone = () => {
+      if (options.json === true) printAnswer('act', { ...told(order, fitting, chosen), done: false, message: null });
+    };
+    if (options.dryRun === true) {
+      if (fitting.length === 0) tell(`${verb}: nothing to do, ${unfitting(order, chosen)}`);
+      undone();
+      return 0;
+    }
+    if (!(await isAgreed({ verb, count: fitting.length, disturbs: rowOf(verb).disturbs }, options))) {
+      undone();
       return exitCodes.refused;
+    }
     const sweeps = verb === 'kill' ? unfinishedSweeps(words, fleet) : [];
     const message = await carriedOut(order, fleet, { sweeps, fitting, chosen });
     if (options.wait === true) await untilEnded(fleet, chosen, sweeps);
@@ -64,17 +73,6 @@ async function killSweeps(fleet: Fleet, sweeps: readonly string[]): Promise<stri
   const messages: string[] = [];
   for (const sweep of sweeps) messages.push(promised(await fleet.request({ verb: 'stop-sweep', sweep })));
   return messages.join('; ');
-}
-
-function dryRun(
-  order: RunOrder,
-  fitting: readonly RunSummary[],
-  chosen: readonly RunSummary[],
-  { json }: ActOptions,
-): number {
-  if (json === true) printAnswer('act', { ...told(order, fitting, chosen), done: false, message: null });
-  else if (fitting.length === 0) print([`${order.verb}: nothing to do, ${unfitting(order, chosen)}`]);
-  return 0;
 }
 
 /** The announcement, as wide as the output: `kill 12 runs: A_{…}_s0 (3 left as they are)`. */

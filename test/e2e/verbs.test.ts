@@ -326,6 +326,12 @@ describe('acting', () => {
     expect(no.output).toContain('kill 3 runs: a_n{1,2,3}');
     expect(no.output).toContain('Nothing was done.');
     no.close();
+    const noJson = open('kill', 'group:a', '--json');
+    await noJson.waitFor((rows) => rows.some((row) => row.includes('Proceed? [y/N]')));
+    noJson.write('n\r');
+    expect((await noJson.ended()).code).toBe(2);
+    expect(noJson.output).toMatch(/"verb": "kill"[^]*"done": false/);
+    noJson.close();
     await eventuallyStates({ a_n1: 'running' });
     const yes = open('kill', 'group:a');
     await yes.waitFor((rows) => rows.some((row) => row.includes('Proceed? [y/N]')));

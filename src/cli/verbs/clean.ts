@@ -47,8 +47,12 @@ export async function clean(words: readonly string[], options: CleanOptions): Pr
     const isDry = options.dryRun === true;
     const count = plans.length + snapshots.length;
     tellPlan({ all, plans, others, snapshots }, options);
-    if (count === 0 || isDry) return tellJson({ plans, snapshots }, { done: false, problems: [] }, options);
-    if (!(await isAgreed({ verb: 'clean', count, disturbs: true, isFinal: true }, options))) return exitCodes.refused;
+    const undone = () => tellJson({ plans, snapshots }, { done: false, problems: [] }, options);
+    if (count === 0 || isDry) return undone();
+    if (!(await isAgreed({ verb: 'clean', count, disturbs: true, isFinal: true }, options))) {
+      undone();
+      return exitCodes.refused;
+    }
     const problems = [...(await deleted(plans, fleet)), ...(await deletedSnapshots(snapshots, fleet))];
     if (options.json !== true) print([...new Set(problems), doneWords({ plans, snapshots }, problems)]);
     return tellJson({ plans, snapshots }, { done: true, problems }, options);
