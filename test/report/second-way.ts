@@ -49,7 +49,7 @@ export function ratio(runs: readonly Run[], of: string, over: string): Found {
 type Value = { readonly base: string; readonly value: number };
 
 /** The 97.5 % quantile of Student's t, by the number of clusters. */
-const limits: Readonly<Record<number, number>> = { 2: 12.7062, 3: 4.30265, 4: 3.18245, 5: 2.77645 };
+const limits: Readonly<Record<number, number>> = { 2: 12.7062, 3: 4.30265, 4: 3.18245, 5: 2.77645, 12: 2.20099 };
 
 /** Whether just above this value may be the median: the mean share of the clusters below is no further from a half than their spread allows. */
 function isLeft(values: readonly Value[], limit: number): boolean {
