@@ -109,7 +109,7 @@ async function queued(folder: string, environment: Record<string, string>, mode:
   spawnSync('scancel', ['-u', 'root'], { env: environment });
   return [
     `${QUEUED} runs as ${mode} for a full cluster: submitted after ${(answered / 1000).toFixed(2)} s, ` +
-      `${jobs} jobs with Slurm after ${(inQueue / 1000).toFixed(2)} s; ${held(inQueue, budget.submitMs)}`,
+      `${jobs} jobs with Slurm after ${(inQueue / 1000).toFixed(2)} s; ${held(answered, budget.submitMs)}`,
     `  calls of Slurm's commands meanwhile: ${calls} in ${seconds.toFixed(0)} s; ${held(calls / seconds, budget.callsASecond)}`,
   ];
 }

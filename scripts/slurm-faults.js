@@ -4,7 +4,8 @@
  * of the kills each. What was killed is started again, as systemd does it; all else that is done is what `status` says to type.
  * Each run keeps a ledger of its own, which is judged afterwards. Exit code 1 if a run was lost, ran twice or is told of wrongly.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
   existsSync,
@@ -101,13 +102,17 @@ const now = () => BigInt(Date.now()) * 1_000_000n;
 let runs = 0;
 /** When launches of the file began and ended, ns since 1970. A launch starts failed runs again. */
 const launches = [];
-function submit(more) {
+async function submit(more) {
   runs += more;
   writeSweep(runs);
   const begin = now();
-  const { status, stderr, stdout } = memrlTui('sweep.yaml', '--detach', '--yes');
+  const words = [join(root, 'dist/memrl-tui.js'), 'sweep.yaml', '--detach', '--yes'];
+  const [status] = await once(
+    spawn(process.execPath, words, { cwd: folder, env, stdio: ['ignore', 'ignore', 'inherit'] }),
+    'exit',
+  );
   launches.push({ begin, end: now() });
-  if (status !== 0) throw new Error(`the launch was refused: ${stdout}${stderr}`);
+  if (status !== 0) throw new Error(`a launch ended with ${status}`);
 }
 
 function numberIn(path) {
@@ -132,6 +137,8 @@ function workers() {
   });
 }
 
+/** Why the launch that is under way, or was last, did not succeed; null: it did. */
+let launching = Promise.resolve(null);
 /** How long after a submission the controller was killed, ms. */
 const gaps = [];
 const controller = () => numberIn(join(cluster, 'run/slurmctld.pid'));
@@ -139,8 +146,12 @@ const victims = {
   controller,
   'controller after a submission': async () => {
     const before = takenAt().length;
-    submit(RUNS_OF_A_SUBMISSION);
+    launching = submit(RUNS_OF_A_SUBMISSION).then(
+      () => null,
+      (error) => error,
+    );
     for (const start = Date.now(); takenAt().length === before && Date.now() - start < VICTIM_MS;) await sleep(20);
+    if (takenAt().length === before) return 0;
     await sleep(random() * SOON_MS - (Date.now() - takenAt().at(-1)));
     gaps.push(Date.now() - takenAt().at(-1));
     return controller();
@@ -200,8 +211,12 @@ async function ordeal() {
   for (const [index, kind] of plannedKills().entries()) {
     if (isBroken) break;
     await sleep(300 + random() * 1700);
-    if (await killOne(kind)) counts[kind] = (counts[kind] ?? 0) + 1;
+    // Where no worker is there to be killed the controller is.
+    const killed = (await killOne(kind)) ? kind : 'controller';
+    if (killed === kind || (await killOne(killed))) counts[killed] = (counts[killed] ?? 0) + 1;
     await sleep(random() * 1500);
+    const refused = await launching;
+    if (refused !== null) throw refused;
     repair();
     if (index % 10 === 9)
       console.log(
@@ -264,7 +279,7 @@ if (started.status !== 0) {
   process.exit(1);
 }
 try {
-  submit(FIRST_RUNS);
+  await submit(FIRST_RUNS);
   const { counts, all } = await ordeal();
   const found = [
     ...all.flatMap(violations),

@@ -74,6 +74,7 @@ describe('a job that waits', () => {
     const start = executor.start(id, orderFor(directory, waits));
     await waitFor('the job', () => executor.placeOf(id)?.words?.includes('Priority'));
     executor.terminate(id);
+    expect(executor.placeOf(id)?.words).toBe('Slurm job 1 is being taken out of the queue');
     await start;
     expect(await untilEnded()).toEqual({ kind: 'not-claimed' });
     expect([existsSync(join(directory, 'up')), slurm.fact('1', 'state')]).toEqual([false, 'CANCELLED']);
