@@ -27,6 +27,8 @@ export type EngineRequest = {
   readonly threads: number | null;
   /** Whether tokens are drawn with a repetition penalty, which TensorFlow.js has not. */
   readonly penalizes?: boolean;
+  /** Whether `auto` may take TensorFlow on the processor, too: faster for large models, and with other bits than our kernels. */
+  readonly onProcessor?: boolean;
   /** Backend of the run that is being resumed. `auto` stays with it: another backend would give other bits. */
   readonly began?: string | null;
 };
@@ -41,12 +43,18 @@ type EngineSources = {
   readonly cores?: number;
   /** Milliseconds, monotonic. */
   readonly now?: () => number;
+  /**
+   * Milliseconds that a step of such a model takes on the engines that `open` opens; default: a small step of its first layers. `isGpu`:
+   * whether one of the two computes on a GPU.
+   */
+  readonly time?: typeof smallStepTime;
   /** Called between the steps of long computations. */
   readonly pause?: Pause;
 };
 
 /** The backends that may have a GPU. */
 const gpuBackends: readonly BackendName[] = ['tfjs-node-gpu', 'tfjs-webgpu'];
+const onItsProcessor: BackendName = 'tfjs-node';
 
 /** Parameters below which threads gain nothing: waking a thread takes longer than the call itself. */
 const SMALL_MODEL = 500_000;
@@ -55,29 +63,50 @@ const MOST_THREADS = 8;
 
 /** Opens the engine for a model of this shape. @throws UserError when the engine requested cannot compute here. */
 export async function chooseEngine(shape: ModelShape, request: EngineRequest, sources: EngineSources): Promise<Chosen> {
-  const choice = requiredChoice(request) ?? (await chooseBackend(request.engine, sources));
-  const { backend } = choice;
-  if (backend === null) return openOwnKernels(shape, request, { choice, sources });
-  const onTfjs = { ...choice, threads: null, engine: new TfjsEngine(backend.device, shape) };
+  return openEngine(shape, await decideEngine(shape, request, sources), sources);
+}
+
+/**
+ * Decides what computes models of this shape. Where `auto` has two to choose from, both are measured.
+ *
+ * @throws UserError when the engine requested cannot compute here.
+ */
+export async function decideEngine(
+  shape: ModelShape,
+  request: EngineRequest,
+  sources: EngineSources,
+): Promise<Decision> {
+  const threads = request.threads ?? usualThreads(shape, sources);
+  const choice = requiredChoice(request) ?? (await chooseBackend(request, sources));
+  if (choice.backend === null) return onThreads(choice, threads);
+  const onTfjs = { ...choice, threads: null };
   if (request.engine !== 'auto' || request.began != null) return onTfjs;
-  const onKernels = await openOwnKernels(shape, request, { choice: ownKernels(''), sources });
-  const [tfjsMs, kernelsMs] = [await stepTime(onTfjs.engine, sources), await stepTime(onKernels.engine, sources)];
+  const onKernels = onThreads(ownKernels(''), threads);
+  const { now, time = smallStepTime } = sources;
+  const { isGpu } = choice.backend.where;
+  const timeOf = (decision: Decision) => time(shape, (part) => openEngine(part, decision, sources), { isGpu, now });
+  const [tfjsMs, kernelsMs] = [await timeOf(onTfjs), await timeOf(onKernels)];
   const [kept, left] = tfjsMs <= kernelsMs ? [onTfjs, onKernels] : [onKernels, onTfjs];
-  await left.engine.dispose();
   const times = `${Math.min(tfjsMs, kernelsMs).toFixed(1)} ms beside ${Math.max(tfjsMs, kernelsMs).toFixed(1)} ms`;
   return { ...kept, why: `auto: a small step takes ${times} on ${left.on}` };
 }
 
-type Chosen = Choice & { readonly engine: Engine; readonly threads: number | null };
+/** `threads`: those of our kernels; null for TensorFlow.js. */
+type Decision = Choice & { readonly threads: number | null };
+export type Chosen = Decision & { readonly engine: Engine };
 
-async function openOwnKernels(
+export async function openEngine(
   shape: ModelShape,
-  request: EngineRequest,
-  { choice, sources }: { readonly choice: Choice; readonly sources: EngineSources },
+  decision: Decision,
+  { pause }: Pick<EngineSources, 'pause'>,
 ): Promise<Chosen> {
-  const threads = request.threads ?? usualThreads(shape, sources);
-  const engine = await createEngine(shape, { threads, pause: sources.pause });
-  return { ...choice, on: threads === 1 ? choice.on : `${choice.on}, ${threads} threads`, threads, engine };
+  const { backend, threads } = decision;
+  if (backend !== null) return { ...decision, engine: new TfjsEngine(backend.device, shape) };
+  return { ...decision, engine: await createEngine(shape, { threads: threads!, pause }) };
+}
+
+function onThreads(choice: Choice, threads: number): Decision {
+  return { ...choice, on: threads === 1 ? choice.on : `${choice.on}, ${threads} threads`, threads };
 }
 
 /** The choice for `auto` when the run needs our kernels, or began with them; null leaves it to the hardware. */
@@ -88,26 +117,36 @@ function requiredChoice({ engine, penalizes = false, began = null }: EngineReque
 }
 
 /** The training step that is timed: of the kind that runs have, and short. */
-const measured = { prompts: 16, promptTokens: 8, newTokens: 8, rounds: 2 } as const;
+const measured = { layers: 2, prompts: 16, promptTokens: 8, newTokens: 8, rounds: 2 } as const;
 
-/**
- * Milliseconds the engine takes to generate a few sequences and train on them. The first round compiles programs and
- * does not count.
- */
-async function stepTime(engine: Engine, { now = () => performance.now() }: EngineSources): Promise<number> {
-  const tokens = Int32Array.from({ length: measured.promptTokens }, (_, at) => at % engine.shape.vocabulary);
+/** How long rounds go on that do not count: the first compiles programs, and code is slow until it has been optimised. */
+const WARM_UP_MS = 60;
+
+/** Milliseconds an engine takes to generate a few sequences and train on them. */
+async function smallStepTime(
+  shape: ModelShape,
+  open: (shape: ModelShape) => Promise<Chosen>,
+  { now = () => performance.now() }: { readonly isGpu: boolean; readonly now?: (() => number) | undefined },
+): Promise<number> {
+  const { engine } = await open({ ...shape, layers: Math.min(shape.layers, measured.layers) });
+  const tokens = Int32Array.from({ length: measured.promptTokens }, (_, at) => at % shape.vocabulary);
   const prompts = Array.from({ length: measured.prompts }, (_, seed) => ({ tokens, seed }));
-  let least = Infinity;
-  for (let round = 0; round <= measured.rounds; round++) {
-    const start = now();
+  const step = async () => {
     const written = await engine.generate(prompts, { maxTokens: measured.newTokens, temperature: 1 });
     const { logprobs } = await engine.forward([{ prompt: tokens, continuations: written.map((each) => each.tokens) }]);
     await engine.backward(new Float32Array(logprobs.length).fill(1), null);
     await engine.gradient();
-    const spent = now() - start;
-    if (round > 0) least = Math.min(least, spent);
+  };
+  const began = performance.now();
+  do await step();
+  while (performance.now() - began < WARM_UP_MS);
+  let least = Infinity;
+  for (let round = 0; round < measured.rounds; round++) {
+    const start = now();
+    await step();
+    least = Math.min(least, now() - start);
   }
-  await engine.clearGradient();
+  await engine.dispose();
   return least;
 }
 
@@ -115,27 +154,34 @@ async function stepTime(engine: Engine, { now = () => performance.now() }: Engin
  * Threads of our kernels: the number that the manager or the user allows this process (OMP_NUM_THREADS), else one per
  * core.
  */
-export function usualThreads(
-  shape: ModelShape,
-  { environment, cores = availableParallelism() }: EngineSources,
-): number {
+function usualThreads(shape: ModelShape, { environment, cores = availableParallelism() }: EngineSources): number {
   if (parameterCount(shape) < SMALL_MODEL) return 1;
   const allowed = /^\s*([1-9]\d{0,5})\s*(?:,|$)/.exec(environment['OMP_NUM_THREADS'] ?? '')?.[1];
   return Math.min(allowed === undefined ? cores : Number(allowed), MOST_THREADS);
 }
 
 /**
- * `auto` takes TensorFlow.js where it has a GPU, else our kernels. `chooseEngine` then measures which of the two is
- * faster.
+ * `auto` takes TensorFlow.js where it has a GPU, and where that is wanted TensorFlow on the processor, else our kernels.
+ * `decideEngine` then measures which of the two is faster.
  */
-async function chooseBackend(engine: EngineChoice, sources: EngineSources): Promise<Choice> {
+async function chooseBackend({ engine, onProcessor }: EngineRequest, sources: EngineSources): Promise<Choice> {
   const { environment, open = (name) => openBackend(name, { environment, load: importModule }) } = sources;
   if (engine === 'wasm') return ownKernels('engine=wasm');
   if (engine === 'tfjs') return anyTfjs(await firstThat(isReady, backendNames, open));
-  if (isWithoutGpu(environment)) return ownKernels('auto: this process was given no GPU');
-  const attempts = await firstThat(isOnGpu, gpuBackends, open);
-  const last = attempts.at(-1)!;
-  if (isReady(last) && isOnGpu(last)) return tfjs(last, 'auto: there is a GPU');
+  return fastBackend(onProcessor === true, { environment, open });
+}
+
+async function fastBackend(
+  onProcessor: boolean,
+  { environment, open }: Required<Pick<EngineSources, 'environment' | 'open'>>,
+): Promise<Choice> {
+  const hasNoGpu = isWithoutGpu(environment);
+  const names = [...(hasNoGpu ? [] : gpuBackends), ...(onProcessor ? [onItsProcessor] : [])];
+  const isWanted = (attempt: Attempt) => isOnGpu(attempt) || (isReady(attempt) && attempt.name === onItsProcessor);
+  const attempts = await firstThat(isWanted, names, open);
+  const last = attempts.at(-1);
+  if (last !== undefined && isReady(last) && isWanted(last)) return tfjs(last, 'auto: it is installed');
+  if (hasNoGpu) return ownKernels('auto: this process was given no GPU');
   return ownKernels(`auto: no GPU for TensorFlow.js${passedOver(attempts)}`);
 }
 

@@ -24,7 +24,12 @@ function machine(present: Partial<Record<BackendName, { isGpu: boolean; words: s
   return { tried, sources: { open, environment: { CUDA_VISIBLE_DEVICES: visible } } };
 }
 
-type More = { readonly penalizes?: boolean; readonly began?: string; readonly now?: () => number };
+type More = {
+  readonly penalizes?: boolean;
+  readonly began?: string;
+  readonly onProcessor?: boolean;
+  readonly now?: () => number;
+};
 
 async function choose(engine: EngineChoice, { sources }: ReturnType<typeof machine>, { now, ...more }: More = {}) {
   const asked = { ...sources, ...(now !== undefined && { now }) };
@@ -34,10 +39,10 @@ async function choose(engine: EngineChoice, { sources }: ReturnType<typeof machi
   return { isTfjs: made instanceof TfjsEngine, ...chosen };
 }
 
-/** A clock by which each of the three steps on the GPU takes so many milliseconds, and each of those on our kernels. */
+/** A clock by which each of the two steps that count takes so many milliseconds, and each of those on our kernels. */
 function steps(onGpu: number, onKernels: number): More {
   let [time, asked] = [0, 0];
-  return { now: () => (asked++ % 2 === 0 ? time : (time += asked <= 6 ? onGpu : onKernels)) };
+  return { now: () => (asked++ % 2 === 0 ? time : (time += asked <= 4 ? onGpu : onKernels)) };
 }
 
 const gpu = { isGpu: true, words: 'a fast one' };
@@ -86,6 +91,24 @@ describe('the choice of an engine', () => {
     expect([isTfjs, engine.backend]).toEqual([false, 'wasm']);
     expect(why).toBe('auto: no GPU for TensorFlow.js: tfjs-node-gpu is not installed; tfjs-webgpu: no GPU');
     expect(here.tried).toEqual(['tfjs-node-gpu', 'tfjs-webgpu']);
+  });
+
+  it('is TensorFlow on the processor where that is wanted and faster, with a GPU or without one', async () => {
+    const present = { 'tfjs-node': processor };
+    const wanted = { onProcessor: true };
+    for (const visible of [undefined, '']) {
+      expect(await choose('auto', machine(present, visible), { ...wanted, ...steps(1, 2) })).toMatchObject({
+        isTfjs: true,
+        on: 'tfjs-node, no GPU',
+        why: 'auto: a small step takes 1.0 ms beside 2.0 ms on our WebAssembly kernels',
+      });
+      expect(await choose('auto', machine(present, visible), { ...wanted, ...steps(3, 2) })).toMatchObject({
+        isTfjs: false,
+      });
+    }
+    expect(await choose('auto', machine({ ...present, 'tfjs-webgpu': gpu }), { ...wanted, ...steps(1, 2) })).toMatchObject({ on: 'tfjs-webgpu, a fast one' }); // prettier-ignore
+    expect((await choose('auto', machine({}, ''), wanted)).why).toBe('auto: this process was given no GPU');
+    expect((await choose('auto', machine({}), wanted)).why).toContain('tfjs-node is not installed');
   });
 
   it.each(['', '-1'])(

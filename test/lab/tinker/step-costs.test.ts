@@ -12,40 +12,50 @@ describe('the time of a step', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
   afterEach(() => void vi.useRealTimers());
 
-  it('is that of all layers, of all sequences, and of one packing and one step of Adam; turns of others do not count', async () => {
-    let isPacked = false;
-    let opened: ModelShape | null = null;
-    const open = async (shape: ModelShape, pause: () => Promise<void> | null) => {
-      opened = shape;
-      const computes = async (ms: number) => {
-        vi.advanceTimersByTime(ms);
-        await pause();
+  it.each([
+    { backend: 'wasm', atOnce: 1 },
+    { backend: 'tfjs-node', atOnce: 8 },
+  ])(
+    'is that of all layers, all sequences, one packing and one Adam; turns of others do not count: $backend',
+    async ({ backend, atOnce }) => {
+      let isPacked = false;
+      let opened: ModelShape | null = null;
+      let sequences = 0;
+      const open = async (shape: ModelShape, pause: () => Promise<void> | null) => {
+        opened = shape;
+        const computes = async (ms: number) => {
+          vi.advanceTimersByTime(ms);
+          await pause();
+        };
+        const engine = {
+          backend,
+          forward: async (groups: readonly unknown[]) => {
+            await computes(isPacked ? 4 : 7);
+            isPacked = true;
+            sequences = groups.length;
+            return { logprobs: new Float32Array(128 * sequences) };
+          },
+          backward: () => computes(6),
+          adam: async () => {
+            await computes(2);
+            isPacked = false;
+          },
+          dispose: async () => {},
+        } as unknown as Engine;
+        return { engine, threads: null };
       };
-      const engine = {
-        forward: async () => {
-          await computes(isPacked ? 4 : 7);
-          isPacked = true;
-          return { logprobs: new Float32Array(128) };
-        },
-        backward: () => computes(6),
-        adam: async () => {
-          await computes(2);
-          isPacked = false;
-        },
-        dispose: async () => {},
-      } as unknown as Engine;
-      return { engine, threads: null };
-    };
-    const pause = async () => {
-      await Promise.resolve();
-      vi.advanceTimersByTime(1000);
-    };
-    const ms = await stepTime(large, { open, pause });
-    const layer = parameterCount(opened!);
-    const head = (large.vocabulary * large.width) / layer;
-    expect(opened).toMatchObject({ layers: 1, width: 256, feedForward: 1024 });
-    expect(ms).toBeCloseTo((12 + head) * 8 * 10 + (parameterCount(large) / layer) * (3 + 2), 6);
-  });
+      const pause = async () => {
+        await Promise.resolve();
+        vi.advanceTimersByTime(1000);
+      };
+      const ms = await stepTime(large, { open, pause });
+      const layer = parameterCount(opened!);
+      const head = (large.vocabulary * large.width) / layer;
+      expect(opened).toMatchObject({ layers: 1, width: 256, feedForward: 1024 });
+      expect(sequences).toBe(atOnce);
+      expect(ms).toBeCloseTo(((12 + head) * 8 * 10) / atOnce + (parameterCount(large) / layer) * (3 + 2), 6);
+    },
+  );
 });
 
 describe('the costs of the models of a service', () => {

@@ -9,7 +9,7 @@ import { copyFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { UserError } from '../../../base/user-error.js';
 import { initialAdapters } from '../../engine/adapters/initial-adapters.js';
-import type { AdamOptions, ModelShape } from '../../engine/engine.js';
+import type { AdamOptions, Engine, ModelShape } from '../../engine/engine.js';
 import { layout } from '../../engine/layout.js';
 import type { Pause } from '../../engine/model/steps.js';
 import { saveModel } from '../../hugging-face/directory.js';
@@ -38,7 +38,13 @@ import { stepTime } from './step-time.js';
 import type { Turns } from './turns.js';
 
 /** Facts of a model that has been made. `base`: name of its base model. `directory`: holds the tokenizer; absolute. */
-export type MadeModel = { readonly base: string; readonly directory: string; readonly parameterCount: number };
+export type MadeModel = {
+  readonly base: string;
+  readonly directory: string;
+  readonly parameterCount: number;
+  /** What computes it, as `Engine.backend`. */
+  readonly backend: string;
+};
 
 /** The methods of a `Computation`, wherever it runs. `signal`: ends the call at its next pause. */
 export type Computing = {
@@ -82,7 +88,8 @@ export class Computation {
     return this.#turns.alone(id, async () => {
       const trained = await TrainedModel.create(opened, lora, this.#engines);
       this.#models.set(id, trained);
-      return { base: opened.name, directory: opened.directory, parameterCount: trained.parameterCount };
+      const { parameterCount, backend } = trained.engine;
+      return { base: opened.name, directory: opened.directory, parameterCount, backend };
     });
   }
 
@@ -184,8 +191,8 @@ class TrainedModel {
     return new TrainedModel(base, lora, new EngineService(engine), engines.pause);
   }
 
-  get parameterCount(): number {
-    return this.#service.engine.parameterCount;
+  get engine(): Engine {
+    return this.#service.engine;
   }
 
   async forwardBackward(request: ForwardBackwardRequest): Promise<ForwardBackwardOutput> {

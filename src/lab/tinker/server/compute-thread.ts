@@ -1,16 +1,34 @@
 /** The thread of `memrl serve` that computes. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { chooseEngine, usualThreads } from '../../engine/choose-engine.js';
+import { decideEngine, openEngine } from '../../engine/choose-engine.js';
+import type { ModelShape } from '../../engine/engine.js';
+import { noPause } from '../../engine/model/steps.js';
 import { Computation } from './computation.js';
 import { ModelCatalogue } from './model-catalogue.js';
 import type { EngineFactory } from './parameters.js';
+import { stepTime } from './step-time.js';
 import { answerCalls, type ComputeSettings } from './thread-calls.js';
 import { Turns } from './turns.js';
 
 const { home, models, environment, engine, threads } = workerData as ComputeSettings;
 const turns = new Turns();
+/** Training decides: TensorFlow is slow at drawing tokens one by one, and at small steps. */
+const time: Time = (shape, open, { isGpu }) => {
+  // On the processor its time is compared, whatever the threads, so that other programs do not decide.
+  const timed = async (part: ModelShape) => ({ ...(await open(part)), threads: isGpu ? null : 1 });
+  // Without a pause, because others may wait for the same decision.
+  return stepTime(shape, { open: timed, pause: noPause });
+};
+type Time = NonNullable<Parameters<typeof decideEngine>[2]['time']>;
+
+/** What computes each model, decided when it is first used. */
+const decisions = new Map<string, ReturnType<typeof decideEngine>>();
 const create: EngineFactory['create'] = async (shape, { of, pause } = { of: shape, pause: turns.pause }) => {
-  const request = { engine, threads: threads ?? usualThreads(of, { environment }) };
-  return chooseEngine(shape, request, { environment, pause });
+  // With and without adapters, and sampled from or trained, a model is computed by the same engine.
+  const key = JSON.stringify({ ...of, tied: true });
+  const decision =
+    decisions.get(key) ?? decideEngine(of, { engine, threads, onProcessor: true }, { environment, time });
+  decisions.set(key, decision);
+  return openEngine(shape, await decision, { pause });
 };
 answerCalls(parentPort!, new Computation(new ModelCatalogue(home, models), create, turns), turns);

@@ -234,8 +234,9 @@ export class TrainingService {
       this.#making--;
     }
     const what = lora.rank === 0 ? 'all weights' : `LoRA of rank ${lora.rank}`;
-    log(`model ${id}: ${model.made.base}, ${what}, ${model.made.parameterCount} parameters`);
-    costs.tellIfSlow(id, model.made.base).catch((error: unknown) => bug(error));
+    const { base, parameterCount, backend } = model.made;
+    log(`model ${id}: ${base}, ${what}, ${parameterCount} parameters, computed by ${backend}`);
+    costs.tellIfSlow(id, base).catch((error: unknown) => bug(error));
   }
 
   /** @param bytes Size of the request. */
