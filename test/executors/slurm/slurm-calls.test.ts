@@ -1,10 +1,14 @@
 import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { Demand } from '../../../src/executors/slurm/job-options.js';
 import { jobProblem } from '../../../src/executors/slurm/job-problem.js';
 import { SlurmCalls } from '../../../src/executors/slurm/slurm-calls.js';
+import { removeFolder } from '../../remove-folder.js';
+
+const root = mkdtempSync(join(tmpdir(), 'slurm-calls-'));
+afterAll(() => removeFolder(root));
 
 /** Calls commands that print what is given here, or fail with it. */
 function callsOf(commands: Readonly<Record<string, string>>): SlurmCalls {
@@ -13,7 +17,7 @@ function callsOf(commands: Readonly<Record<string, string>>): SlurmCalls {
 
 /** An environment in which these are the commands. */
 function folderOf(commands: Readonly<Record<string, string>>): Record<string, string> {
-  const folder = mkdtempSync(join(tmpdir(), 'slurm-calls-'));
+  const folder = mkdtempSync(join(root, 'calls-'));
   for (const [name, script] of Object.entries(commands)) {
     writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`);
     chmodSync(join(folder, name), 0o755);
@@ -60,7 +64,7 @@ describe('a job for which Slurm finds no node', () => {
 });
 
 it('asks why nodes take no jobs once for several looks at the queue', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'slurm-calls-'));
+  const folder = mkdtempSync(join(root, 'calls-'));
   const sinfo = `case "$*" in *-R*) echo asked >> ${folder}/log; echo 'n1|2026-11-30T02:23:53|cables';; esac`;
   const squeue = "echo '3|3|PENDING|ReqNodeNotAvail||N/A|0:00|N/A|memrl KEY'";
   const calls = callsOf({ sinfo, squeue });
