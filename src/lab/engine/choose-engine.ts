@@ -101,7 +101,7 @@ export async function openEngine(
   { pause }: Pick<EngineSources, 'pause'>,
 ): Promise<Chosen> {
   const { backend, threads } = decision;
-  if (backend !== null) return { ...decision, engine: new TfjsEngine(backend.device, shape) };
+  if (backend !== null) return { ...decision, engine: new TfjsEngine(backend.device, shape, { pause }) };
   return { ...decision, engine: await createEngine(shape, { threads: threads!, pause }) };
 }
 

@@ -37,6 +37,13 @@ export async function withPauses<T>(steps: Steps<T>, pause: Pause): Promise<T> {
     const { done, value } = steps.next();
     if (done === true) return value;
     const rest = pause();
-    if (rest !== null) await rest;
+    if (rest === null) continue;
+    try {
+      await rest;
+    } catch (error) {
+      // Frees what the computation holds.
+      steps.return(undefined as never);
+      throw error;
+    }
   }
 }

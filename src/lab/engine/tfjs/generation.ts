@@ -102,18 +102,22 @@ async function runWave(model: Model, wave: readonly Sequence[], { sampling, stre
   const unread: Unread[] = [];
   let live = wave;
   let step: Step = device.run(() => start(model, wave, { sampling, stream }));
-  for (let drawn = 1; ; drawn++) {
-    unread.push({ sequences: live, drawn: step.drawn });
-    if (unread.length >= mostUnread) await collect(model, unread, sampling);
-    const going = live.flatMap(({ ended, room }, index) => (ended === null && drawn < room ? [index] : []));
-    if (going.length === 0) break;
-    const before = { ...step.state, live, drawn };
-    step = device.run(() => advance(model, before, going, sampling));
-    device.free({ cache: before.cache, uniforms: before.uniforms, tokens: before.tokens });
-    live = going.map((index) => live[index]!);
+  try {
+    for (let drawn = 1; ; drawn++) {
+      unread.push({ sequences: live, drawn: step.drawn });
+      if (unread.length >= mostUnread) await collect(model, unread, sampling);
+      const going = live.flatMap(({ ended, room }, index) => (ended === null && drawn < room ? [index] : []));
+      if (going.length === 0) break;
+      await model.pause();
+      const before = { ...step.state, live, drawn };
+      step = device.run(() => advance(model, before, going, sampling));
+      device.free({ cache: before.cache, uniforms: before.uniforms, tokens: before.tokens });
+      live = going.map((index) => live[index]!);
+    }
+    await collect(model, unread, sampling);
+  } finally {
+    device.free([step.state, unread.map(({ drawn }) => drawn)]);
   }
-  device.free(step.state);
-  await collect(model, unread, sampling);
 }
 
 /** Computes the prompts, each distinct one once, and draws the first tokens. */

@@ -2,6 +2,7 @@ import type { ModelShape } from '../engine.js';
 import type { Device, Tensor } from './device.js';
 import type { Parameters } from './parameters.js';
 import type { Rotation } from './rotation.js';
+import type { Pause } from '../model/steps.js';
 
 /** The model as every pass needs it. */
 export type Model = {
@@ -11,6 +12,8 @@ export type Model = {
   readonly rotation: Rotation;
   /** Scores of the vocabulary that one tensor may hold; more are computed in pieces, twice. */
   readonly keptScores: number;
+  /** Called between the steps of long computations. */
+  readonly pause: Pause;
 };
 
 /** Reads the numbers of a tensor, once they are computed, and frees it. */

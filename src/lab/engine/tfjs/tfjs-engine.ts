@@ -14,6 +14,7 @@ import type {
   TokenScores,
 } from '../engine.js';
 import { checkShape } from '../model-shape.js';
+import { noPause, type Pause, withPauses } from '../model/steps.js';
 import { adamStep } from './adam.js';
 import { Decoding, DecodingMemory } from './decoding.js';
 import type { Device } from './device.js';
@@ -39,13 +40,17 @@ export class TfjsEngine implements Engine {
   readonly #decoding: DecodingMemory;
 
   /** All weights are zero until `loadWeights`. @throws UserError when the shape is invalid. */
-  constructor(device: Device, shape: ModelShape, options: { keptScores?: number } = {}) {
+  constructor(
+    device: Device,
+    shape: ModelShape,
+    { keptScores = KEPT_SCORES, pause = noPause }: { keptScores?: number; pause?: Pause | undefined } = {},
+  ) {
     checkShape(shape);
     this.backend = device.name;
     this.shape = shape;
     const parameters = new Parameters(device, shape);
     const rotation = device.run(() => rotationTables(device, shape));
-    this.#model = { device, shape, parameters, rotation, keptScores: options.keptScores ?? KEPT_SCORES };
+    this.#model = { device, shape, parameters, rotation, keptScores, pause };
     this.parameterCount = parameters.count;
     this.#training = new Training(this.#model);
     this.#decoding = new DecodingMemory(this.#model);
@@ -56,7 +61,7 @@ export class TfjsEngine implements Engine {
   }
 
   async backward(dLogprob: Float32Array, dEntropy: Float32Array | null): Promise<void> {
-    this.#training.backward({ dLogprob, dEntropy });
+    await withPauses(this.#training.backward({ dLogprob, dEntropy }), this.#model.pause);
   }
 
   async gradient(into: Float32Array = new Float32Array(this.parameterCount)): Promise<Float32Array> {
@@ -105,8 +110,8 @@ export class TfjsEngine implements Engine {
   }
 
   async clone(): Promise<Engine> {
-    const { device, shape, keptScores } = this.#model;
-    const copy = new TfjsEngine(device, shape, { keptScores });
+    const { device, shape, keptScores, pause } = this.#model;
+    const copy = new TfjsEngine(device, shape, { keptScores, pause });
     await copy.loadWeights(await this.weights());
     return copy;
   }

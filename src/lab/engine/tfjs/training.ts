@@ -2,6 +2,7 @@ import { UserError } from '../../../base/user-error.js';
 import type { ForwardOptions, PromptGroup, TokenScores } from '../engine.js';
 import { type Batch, checkScores, layOutBatch } from '../model/batch.js';
 import { checkTemperature } from '../model/sampling.js';
+import { type Steps, withPauses } from '../model/steps.js';
 import { type Block, blocksOf, gradientPlaces, type Reader, resultPlaces } from './attention-plan.js';
 import { attentionTables, type AttentionTables, gradientTables } from './attention.js';
 import type { Device, Tensor } from './device.js';
@@ -9,7 +10,7 @@ import { type Chunk, chunksOf, distribution, type Distribution, type ScoreGradie
 import { type LayerActivations, layerBackward, layerForward } from './layer.js';
 import { type Model, read } from './model.js';
 import { type Normed, rmsNorm, rmsNormBackward } from './norm.js';
-import { flatten, type Weights } from './parameters.js';
+import { flatten, type LayerWeights } from './parameters.js';
 import { type Rotation, rotationAt } from './rotation.js';
 
 /** Tensors that the forward pass leaves on the device for the backward pass. */
@@ -43,22 +44,23 @@ export class Training {
 
   async forward(groups: readonly PromptGroup[], { temperature = 1 }: ForwardOptions = {}): Promise<TokenScores> {
     checkTemperature(temperature);
-    const { device, shape, parameters, keptScores } = this.#model;
+    const { shape, parameters, keptScores } = this.#model;
     const batch = layOutBatch(shape, groups);
     this.dispose();
     const blocks = blocksOf(shape, readersOf(batch));
     const chunks = chunksOf(batch, shape.vocabulary, keptScores);
-    const { scores, kept } = device.run(() => forward(this.#model, { batch, blocks, chunks, temperature }));
+    const steps = forward(this.#model, { batch, blocks, chunks, temperature });
+    const { scores, kept } = await withPauses(steps, this.#model.pause);
     const pass = { batch, blocks, chunks, temperature, version: parameters.version, kept };
     const values = await read(scores);
     this.#pass = pass;
     return tokenScores(pass, values);
   }
 
-  backward(gradient: ScoreGradient): void {
+  *backward(gradient: ScoreGradient): Steps<void> {
     const pass = this.#pass;
     if (pass === null) throw new UserError('There was no forward pass to go back through.', 'Call `forward` first.');
-    const { device, parameters } = this.#model;
+    const { parameters } = this.#model;
     if (pass.version !== parameters.version) {
       throw new UserError(
         'The weights have changed since the last forward pass, so its derivative is lost.',
@@ -67,7 +69,7 @@ export class Training {
     }
     checkScores('dLogprob', gradient.dLogprob, pass.batch);
     if (gradient.dEntropy !== null) checkScores('dEntropy', gradient.dEntropy, pass.batch);
-    device.run(() => parameters.addGradient(flatten(device, backward(this.#model, pass, gradient))));
+    yield* backward(this.#model, pass, gradient);
   }
 
   /** Forgets the last forward pass. */
@@ -92,28 +94,57 @@ function count(first: number, length: number): number[] {
   return Array.from({ length }, (_, index) => first + index);
 }
 
-function forward(model: Model, { batch, blocks, chunks, temperature }: Omit<Pass, 'version' | 'kept'>) {
+function* forward(
+  model: Model,
+  { batch, blocks, chunks, temperature }: Omit<Pass, 'version' | 'kept'>,
+): Steps<{ scores: Tensor; kept: Kept }> {
+  const { device, shape, parameters } = model;
+  const begun = device.run(() => ({
+    rotation: rotationAt(device, model.rotation, device.ids(batch.positions)),
+    tables: attentionTables(device, blocks, resultPlaces(shape, batch.tokens.length, blocks)),
+    x: device.rows(parameters.parts.embedding, device.ids(batch.tokens)),
+  }));
+  const { rotation, tables } = begun;
+  let { x } = begun;
+  const layers: LayerActivations[] = [];
+  let kept: Kept | null = null;
+  try {
+    for (let index = 0; index < shape.layers; index++) {
+      const context = { device, shape, rotation, tables };
+      const input = x;
+      const { next, activations } = device.run(() =>
+        layerForward(context, parameters.parts.layers[index]!, input, (rows) => rows),
+      );
+      device.free({ x });
+      x = next;
+      layers.push(activations);
+      yield;
+    }
+    const { scores, ...head } = device.run(() => headForward(model, x, { batch, chunks, temperature }));
+    kept = { rotation, tables, layers, ...head };
+    return { scores, kept };
+  } finally {
+    device.free({ x });
+    if (kept === null) device.free({ rotation, tables, layers });
+  }
+}
+
+function headForward(
+  model: Model,
+  x: Tensor,
+  { batch, chunks, temperature }: Pick<Pass, 'batch' | 'chunks' | 'temperature'>,
+): Pick<Kept, 'normed' | 'distribution'> & { scores: Tensor } {
   const { device, shape, parameters } = model;
   const { tf } = device;
-  const weights = parameters.parts;
-  const rotation = rotationAt(device, model.rotation, device.ids(batch.positions));
-  const tables = attentionTables(device, blocks, resultPlaces(shape, batch.tokens.length, blocks));
-  const context = { device, shape, rotation, tables };
-  let x = device.rows(weights.embedding, device.ids(batch.tokens));
-  const layers = weights.layers.map((layer) => {
-    const { next, activations } = layerForward(context, layer, x, (rows) => rows);
-    x = next;
-    return activations;
-  });
   const headX = device.rows(x, device.ids(batch.headRows));
-  const normed = rmsNorm(device, headX, weights.finalNorm, shape.normEpsilon);
+  const normed = rmsNorm(device, headX, parameters.parts.finalNorm, shape.normEpsilon);
   const distributions = chunks.map((chunk) => chunkDistribution(model, normed, { ...chunk, temperature }));
   const chosen = distributions.map(({ logprobs }, index) =>
     device.rows(tf.reshape(logprobs, [-1]), device.ids(chunks[index]!.places)),
   );
   const entropies = distributions.map((chunk) => tf.reshape(chunk.entropies, [-1]));
-  const kept = { rotation, tables, layers, normed, distribution: chunks.length === 1 ? distributions[0]! : null };
-  return { scores: tf.concat([...chosen, ...entropies], 0), kept };
+  const distribution = chunks.length === 1 ? distributions[0]! : null;
+  return { scores: tf.concat([...chosen, ...entropies], 0), normed, distribution };
 }
 
 function chunkDistribution(
@@ -137,30 +168,45 @@ function tokenScores({ batch, chunks }: Pass, values: Float32Array): TokenScores
   return { logprobs, entropies: Float32Array.from(batch.targetHeads, (head) => values[scored + head]!) };
 }
 
-/** The gradient, given the derivative by the scores of the forward pass. */
-function backward(model: Model, pass: Pass, gradient: ScoreGradient): Weights {
+/** Adds to the gradient, given the derivative by the scores of the forward pass. */
+function* backward(model: Model, pass: Pass, gradient: ScoreGradient): Steps<void> {
   const { batch, blocks, kept } = pass;
   const { device, shape, parameters } = model;
-  const { tf } = device;
-  const weights = parameters.parts;
   const rows = batch.tokens.length;
-  const head = headBackward(model, pass, gradient);
-  const finalNorm = rmsNormBackward(device, head.dNormed, kept.normed, weights.finalNorm);
-  const places = gradientTables(device, gradientPlaces(shape, rows, blocks));
-  const context = { device, shape, rotation: kept.rotation, tables: kept.tables, gradientTables: places };
-  let dX = lookupBackward(device, batch.headRows, finalNorm.dX, rows);
-  const layers = kept.layers
-    .map((activations, index) => ({ activations, weights: weights.layers[index]! }))
-    .reverse()
-    .map((layer) => {
-      const back = layerBackward(context, layer.weights, layer.activations, dX);
+  const begun = device.run(() => {
+    const head = headBackward(model, pass, gradient);
+    const finalNorm = rmsNormBackward(device, head.dNormed, kept.normed, parameters.parts.finalNorm);
+    return {
+      places: gradientTables(device, gradientPlaces(shape, rows, blocks)),
+      dX: lookupBackward(device, batch.headRows, finalNorm.dX, rows),
+      finalNorm: finalNorm.dWeight,
+      head: head.gradient,
+    };
+  });
+  const { places, finalNorm, head } = begun;
+  let { dX } = begun;
+  const layers: LayerWeights[] = [];
+  try {
+    for (let index = shape.layers - 1; index >= 0; index--) {
+      const context = { device, shape, rotation: kept.rotation, tables: kept.tables, gradientTables: places };
+      const dNext = dX;
+      const back = device.run(() =>
+        layerBackward(context, parameters.parts.layers[index]!, kept.layers[index]!, dNext),
+      );
+      device.free({ dX });
       dX = back.dX;
-      return back.gradient;
-    })
-    .reverse();
-  const lookedUp = lookupBackward(device, batch.tokens, dX, shape.vocabulary);
-  const embedding = shape.tied ? tf.add(lookedUp, head.gradient) : lookedUp;
-  return { embedding, layers, finalNorm: finalNorm.dWeight, head: shape.tied ? embedding : head.gradient };
+      layers.unshift(back.gradient);
+      yield;
+    }
+    device.run(() => {
+      const lookedUp = lookupBackward(device, batch.tokens, dX, shape.vocabulary);
+      const embedding = shape.tied ? device.tf.add(lookedUp, head) : lookedUp;
+      const weights = { embedding, layers, finalNorm, head: shape.tied ? embedding : head };
+      parameters.addGradient(flatten(device, weights));
+    });
+  } finally {
+    device.free({ dX, places, layers, finalNorm, head });
+  }
 }
 
 /** The derivatives by the normed head rows and by the head. */

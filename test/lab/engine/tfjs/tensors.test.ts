@@ -52,4 +52,37 @@ describe.each(['tfjs-wasm', 'tfjs-cpu'] as const)('tensors on %s', (name) => {
     await engine.dispose();
     expect(tf.memory().numTensors).toBe(before);
   });
+
+  it('are gone where a computation is given up between two of its steps, and the next one is whole', async () => {
+    const opened = await openBackend(name, { environment: {}, load: importModule });
+    if (opened.kind === 'absent') throw new Error(opened.why);
+    const { tf } = opened.device;
+    let left = Infinity;
+    const pause = () => (--left > 0 ? null : Promise.reject(new Error('given up')));
+    const engine = new TfjsEngine(opened.device, oddShape, { pause });
+    const weights = trainedLookingWeights(oddShape);
+    const groups = groupsOf(oddShape, [[2, 4, 3]], 1);
+    const learn = async () => {
+      await engine.loadWeights(weights);
+      await engine.clearGradient();
+      await engine.forward(groups);
+      await engine.backward(slopes(7, 2), null);
+      await engine.generate([{ tokens: Int32Array.of(1, 2), seed: 1 }], { maxTokens: 5, temperature: 1 });
+      return engine.gradient();
+    };
+    const whole = await learn();
+    await engine.clearGradient();
+    await engine.forward(groups);
+    const { numTensors } = tf.memory();
+    for (const pauses of [1, 2, 3, 4, 6, 8]) {
+      left = pauses;
+      await expect(learn()).rejects.toThrow('given up');
+      left = Infinity;
+      await engine.clearGradient();
+      await engine.forward(groups);
+      expect(tf.memory().numTensors).toBe(numTensors);
+    }
+    expect(await learn()).toEqual(whole);
+    await engine.dispose();
+  });
 });
