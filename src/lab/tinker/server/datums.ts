@@ -163,7 +163,7 @@ const leastSequences = 3;
 export function* plansOf(datums: readonly Learnable[], tokensAtOnce: number): Generator<Plan> {
   let plans: Plan[] = [];
   let tokens = 0;
-  for (const plan of runsOf(datums)) {
+  for (const plan of runsOf(datums, tokensAtOnce)) {
     const more = plan.datums.reduce((sum, datum) => sum + scoredTokens(datum).length, 0);
     if (plans.length > 0 && tokens + more > tokensAtOnce) {
       yield together(plans);
@@ -184,25 +184,32 @@ function together(plans: readonly Plan[]): Plan {
 }
 
 /** Yields a plan for each run of neighbouring datums with a common prefix, and for each other datum. */
-function* runsOf(datums: readonly Learnable[]): Generator<Plan> {
+function* runsOf(datums: readonly Learnable[], tokensAtOnce: number): Generator<Plan> {
   for (let first = 0; first < datums.length;) {
-    const { end, common } = runFrom(datums, first);
+    const { end, common } = runFrom(datums, first, tokensAtOnce);
     if (end - first >= leastSequences) yield sharing(datums.slice(first, end), common);
     else for (const datum of datums.slice(first, end)) yield { datums: [datum], restore: (scores) => [...scores] };
     first = end;
   }
 }
 
-/** The run of similar datums that starts at `first`. `common` counts the tokens after the first that all of them share, and that none is trained on. */
-function runFrom(datums: readonly Learnable[], first: number): { end: number; common: number } {
+/**
+ * The run of similar datums that starts at `first`, of at most `tokensAtOnce` tokens where it has more than one. `common` counts the
+ * tokens after the first that all of them share, and that none is trained on.
+ */
+function runFrom(datums: readonly Learnable[], first: number, tokensAtOnce: number): { end: number; common: number } {
   const limit = untrained(datums[first]!);
   let common = limit;
+  let whole = scoredTokens(datums[first]!).length;
   let end = first + 1;
   for (; end < datums.length; end++) {
     const agreed = Math.min(common, untrained(datums[end]!), agreement(datums[first]!, datums[end]!));
     // A datum that would cost the run half of its common beginning starts a run of its own.
     if (agreed < Math.max(leastTokens, limit / 2)) break;
-    common = agreed;
+    // Games of one rule share its text, and all games of a batch together need not fit into memory.
+    const tokens = whole + scoredTokens(datums[end]!).length;
+    if (tokens - (end - first) * agreed > tokensAtOnce) break;
+    [common, whole] = [agreed, tokens];
   }
   return { end, common };
 }
