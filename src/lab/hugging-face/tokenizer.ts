@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { errorText, UserError } from '../../base/user-error.js';
-import type { ChatTemplate, Tokenizer } from '../text/tokenizer.js';
+import { type ChatTemplate, endingsOf, type Tokenizer } from '../text/tokenizer.js';
 import { readText } from './regular-file.js';
 import { adapted, prependScheme, unsupported, type TokenizerFile } from './tokenizer-json.js';
 import {
@@ -77,13 +77,13 @@ function chatTemplateOf(files: ReadonlyMap<string, string>, config: z.infer<type
   return text === undefined ? null : { text, beginning: beginning ?? null, ending: ending ?? null };
 }
 
-/** The tokens with which texts of this tokenizer begin and end, for a model's config. */
+/** The tokens with which texts of this tokenizer begin and end, for a model's config. An answer in ChatML ends where its turn does. */
 export function specialsOf(tokenizer: Tokenizer): { readonly beginning: number | null; readonly endings: number[] } {
   const first = tokenizer.encodeWhole('')[0] ?? null;
   // Some put only their end around a text.
   return {
     beginning: first === tokenizer.end ? null : first,
-    endings: tokenizer.end === null ? [] : [tokenizer.end],
+    endings: [...endingsOf(['<|im_end|>'], tokenizer)],
   };
 }
 

@@ -28,7 +28,7 @@ it('the shape of a model is known before its weights are read', async () => {
 
 it('the model for words has room for conversations, and a head of its own that begins as the embedding', async () => {
   const catalogue = new ModelCatalogue(tempDirectory(), []);
-  const { shape, weights, tokenizer } = await catalogue.open('memrl/words');
+  const { shape, weights, tokenizer, endings } = await catalogue.open('memrl/words');
   expect([shape.context, shape.tied]).toEqual([4096, false]);
   expect(weights.slice(0, 640)).toEqual(weights.slice(-shape.vocabulary * shape.width).slice(0, 640));
   const text = 'You are playing: guess a number, and say "Guess: 512".\n\nUser: Too high — naïve 日本🙂\n';
@@ -40,6 +40,8 @@ it('the model for words has room for conversations, and a head of its own that b
   const talk = '<|im_start|>user\nHi<|im_end|><think>No.</think>';
   expect(tokenizer.encode(talk).filter((id) => id < 5)).toEqual([1, 2, 3, 4]);
   expect(tokenizer.decodePlain(tokenizer.encode(talk))).toBe('user\nHi<think>No.</think>');
+  // A recipe that gives a stop of its own, such as the "]\n" of a move, still ends where the turn does.
+  expect(endings).toEqual([tokenizer.end, tokenizer.id('<|im_end|>')]);
 });
 
 it('pieces of bytes are found in any order of the texts, and write what no text had', () => {
