@@ -1,35 +1,39 @@
 /**
- * `npm run tinker [-- PART …]`: the official SDK of Tinker, and what else a client may do, on `memrl serve`. Needs Python 3.11 or
- * later and packages of PyPI, which it installs below node_modules/.cache/tinker. Where these are not to be had, it says so and
- * ends well.
+ * `npm run tinker [-- PART …]`: the official SDK of Tinker, and what else a client may do, on `memrl serve`. Needs Python 3.11 or later
+ * and packages of PyPI, which it installs below node_modules/.cache/tinker. Where these are not to be had, it says what is missing and
+ * what to type, and fails; with `--may-skip` it says so and ends well.
  *
  * Parts: `sdk` (three versions of the SDK train to the same numbers, and the newest runs the program of docs/tinker.md; what is done
- * when no part is named), `load` (8 clients at once), `fuzz` (100,000 bad requests), `cookbook` (the unmodified cookbook's arithmetic
- * recipe; installs PyTorch), `loops` (its sl_loop and rl_loop), `methods` (every method of the newest SDK, and the table of
- * docs/tinker.md of what came of it), `weights` (PEFT and transformers compute what the service computes). `record`: `sdk`, and what the versions asked and were answered goes
- * into test/fixtures/tinker, for the tests that have no Python.
+ * when no part is named), `load` (8 clients at once), `fuzz` (100,000 bad requests), `cookbook [RECIPE …]` (the unmodified cookbook's
+ * recipes, or some of them, and the table of docs/tinker.md of what they learn; with `--place=DIRECTORY` the data sets and the taught
+ * models stay there for the next time; installs PyTorch), `methods` (every method of the newest
+ * SDK, and the table of what came of it), `weights` (PEFT and transformers compute what the service computes). `record`: `sdk`, and what
+ * the versions asked and were answered goes into test/fixtures/tinker, for the tests that have no Python.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, request as httpRequest } from 'node:http';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { learnArithmetic } from './tinker/cookbook.js';
+import { runRecipes } from './tinker/cookbook.js';
 import { fuzzService } from './tinker/fuzz.js';
 import { loadService } from './tinker/load.js';
-import { runLoops } from './tinker/loops.js';
 import { callMethods, openWeights } from './tinker/methods.js';
-import { pythonWith, root, runPython, withService } from './tinker/support.js';
+import { Missing, pythonWith, root, runPython, withService } from './tinker/support.js';
 
 const versions = ['0.18.2', '0.25.0', '0.38.0'];
-const [part = 'sdk'] = process.argv.slice(2);
+const { values: flags, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { 'may-skip': { type: 'boolean', default: false }, place: { type: 'string' } },
+});
+const [part = 'sdk', ...others] = positionals;
 const isRecording = part === 'record';
 const parts = {
   sdk: trainOnAll,
   record: trainOnAll,
   load: loadService,
   fuzz: fuzzService,
-  cookbook: learnArithmetic,
-  loops: runLoops,
+  cookbook: () => runRecipes(others, flags.place),
   methods: callMethods,
   weights: openWeights,
 };
@@ -37,13 +41,19 @@ if (!Object.hasOwn(parts, part)) {
   console.error(`There is no part ${part}.\n\n→ Choose among: ${Object.keys(parts).join(', ')}.`);
   process.exit(2);
 }
-await parts[part]();
+try {
+  await parts[part]();
+} catch (error) {
+  if (!(error instanceof Missing)) throw error;
+  console.error(flags['may-skip'] ? `SKIPPED: ${error.message}` : error.message);
+  process.exitCode = flags['may-skip'] ? 0 : 1;
+}
 
 async function trainOnAll() {
   const results = [];
   for (const version of versions) {
-    const python = pythonWith([`tinker==${version}`], `sdk-${version}`);
-    if (python !== null) results.push(await trainOn(version, python));
+    const python = pythonWith([[`tinker==${version}`]], `sdk-${version}`);
+    results.push(await trainOn(version, python));
   }
   compare(results);
   await followPage();
@@ -52,8 +62,7 @@ async function trainOnAll() {
 /** The program of docs/tinker.md, word by word, on the newest SDK. */
 async function followPage() {
   const newest = versions.at(-1);
-  const python = pythonWith([`tinker==${newest}`], `sdk-${newest}`);
-  if (python === null) return;
+  const python = pythonWith([[`tinker==${newest}`]], `sdk-${newest}`);
   const [, program] = /```python\n(.*?)```/s.exec(readFileSync(join(root, 'docs/tinker.md'), 'utf8'));
   await withService(async ({ url }) => {
     const said = await runPython(python, ['-c', program], { url });

@@ -5,8 +5,7 @@ import { pythonWith, root, runPython, withService } from './support.js';
 const [clients, requests] = [8, 1000];
 
 export async function loadService() {
-  const python = pythonWith(['tinker==0.38.0'], 'sdk-0.38.0');
-  if (python === null) return;
+  const python = pythonWith([['tinker==0.38.0']], 'sdk-0.38.0');
   await withService(async ({ url }) => {
     const program = join(root, 'scripts/tinker/load.py');
     const began = performance.now();

@@ -2,27 +2,20 @@
  * Every public method of the official SDK, called on `memrl serve`: the table of docs/tinker.md is what came of it. `weights`: what
  * PEFT and transformers open of the service's weights computes the same.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cookbookPython, root, runPython, withService } from './support.js';
+import { cookbookPython, replaceTable, root, runPython, withService } from './support.js';
 
-const page = join(root, 'docs/tinker.md');
-const [from, to] = ['<!-- methods: begin -->', '<!-- methods: end -->'];
 const results = { works: 'works', refused: 'refused', cannot: 'cannot be here' };
 /** Differences of single precision, as a share of the greatest log-probability. */
 const mostDifference = 1e-6;
 
 export async function callMethods() {
   const python = cookbookPython();
-  if (python === null) return;
   await withService(async ({ url }) => {
     const { version, rows } = JSON.parse(await runPython(python, [join(root, 'scripts/tinker/methods.py')], { url }));
     const wrong = rows.filter(({ outcome }) => !Object.hasOwn(results, outcome));
     if (wrong.length > 0) throw new Error(`The service answered these wrongly: ${wrong.map(nameOf).join(', ')}`);
-    const text = readFileSync(page, 'utf8');
-    const [before, after] = [text.indexOf(from), text.indexOf(to)];
-    if (before < 0 || after < before) throw new Error(`${page} has no place for the table.`);
-    writeFileSync(page, `${text.slice(0, before + from.length)}\n\n${tableOf(version, rows)}\n${text.slice(after)}`);
+    replaceTable('methods', () => tableOf(version, rows));
     console.log(`${rows.length} rows of SDK ${version}: ${countsOf(rows)}`);
   });
 }
@@ -35,7 +28,7 @@ function countsOf(rows) {
 function tableOf(version, rows) {
   const lines = rows.map((row) => `| ${nameOf(row)} | ${results[row.outcome]} | ${wordsOf(row)} |`);
   const head = [`| SDK ${version} | | what it says |`, '| --- | --- | --- |'];
-  return [...head, ...lines, ''].join('\n');
+  return [...head, ...lines].join('\n');
 }
 
 function nameOf({ class: owner, method, twin, setting }) {
@@ -54,7 +47,6 @@ function wordsOf({ words }) {
 
 export async function openWeights() {
   const python = cookbookPython();
-  if (python === null) return;
   await withService(async ({ url }) => {
     const said = await runPython(python, [join(root, 'scripts/tinker/weights.py')], { url });
     const { 'base model, which must differ': base, ...differences } = JSON.parse(said.trim().split('\n').at(-1));
