@@ -41,8 +41,9 @@ export function lockRun(directory: string, processes: Processes, use: Use = ofRu
   const path = join(directory, runFiles.lock);
   const mine = JSON.stringify(processOf(processes.own));
   const draft = `${path}.${processes.own}`;
-  writeFileSync(draft, `${mine}\n`);
   try {
+    // A full disk may leave a part of it.
+    writeFileSync(draft, `${mine}\n`);
     takeOver(path, draft, { processes, use });
   } finally {
     rmSync(draft, { force: true });
