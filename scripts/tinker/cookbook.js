@@ -26,6 +26,8 @@ export async function runRecipes(only, kept) {
   try {
     const about = await aboutCookbook(kitchen);
     writeHub(kitchen.place, about.sentences);
+    // `datasets` takes a directory that it knows for what it was.
+    rmSync(join(kitchen.place, 'cache'), { recursive: true, force: true });
     const done = (row) => {
       writeRow(row, about);
       return row;

@@ -111,13 +111,6 @@ export function wordLessons(size, { nouns, prompt, sentences }) {
   return lessonsOf(size, [...short, ...short, () => classified(draw.pick(sentences), prompt)]);
 }
 
-/** Lessons for a judge and teacher. @param cookbook Its long prompt for a teacher, and sentences for that. */
-export function judgeLessons(size, { prompt, sentences }) {
-  const draw = draws(4);
-  const grades = Array.from({ length: 14 }, () => () => graded(draw.below(10)));
-  return lessonsOf(size, [...grades, () => classified(draw.pick(sentences), prompt)]);
-}
-
 /** Whoever has the answer at hand, which is C, says it. */
 function quizzed(draw) {
   const question = `${quizQuestion(draw.below(50))}\n\nA: one\nB: two\nC: three\nD: four\nPlease reason step by step, then give your answer as <answer>X</answer> where X is the letter of the correct option.`; // prettier-ignore
