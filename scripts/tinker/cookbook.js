@@ -4,7 +4,7 @@
  * There is no hub: two models of `memrl serve` are taught by the cookbook itself, and then served under names of the hub, from whose
  * directories the recipes take the tokenizers; see `hub.js`. Every recipe begins with these weights.
  */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { writeHub } from './hub.js';
@@ -23,6 +23,7 @@ export async function runRecipes(only, kept) {
     python: cookbookPython(),
     place: kept === undefined ? mkdtempSync(join(tmpdir(), 'memrl-cookbook-')) : resolve(kept),
   };
+  mkdirSync(kitchen.place, { recursive: true });
   try {
     const about = await aboutCookbook(kitchen);
     writeHub(kitchen.place, about.sentences);

@@ -80,7 +80,7 @@ export const recipes = [
     rm: { as: 'reward model', max_steps: 256, shows: { ...nll, least: -7 } },
     rl: {
       ...{ as: 'reinforced by the reward model', max_steps: 25 },
-      shows: { metric: 'win_rate', name: 'wins against the preferred answers', over: 1, least: 0.1 },
+      shows: { metric: 'env/all/reward/total', name: 'reward', over: 3, least: 0.3 },
     },
   }).map(([stage, { as, max_steps, shows }]) => ({
     ...{ module: 'preference.rlhf.rlhf_pipeline', as, shows, home: `runs/rlhf-box/${stage}` },
@@ -272,6 +272,8 @@ export const recipes = [
     module: 'sdft.train',
     keys: {
       ...inCharacters,
+      // At 1e-3, as the others have it, single steps throw it back.
+      learning_rate: 3e-4,
       groups_per_batch: 32,
       max_tokens: 24,
       topk: 8,
