@@ -10,6 +10,7 @@ import { characterLessons, characters, judge, wordLessons, words, wordsBase } fr
 
 const inCharacters = { model_name: characters, renderer_name: 'role_colon', learning_rate: 1e-3 };
 const inWords = { model_name: words, renderer_name: 'qwen3_5_disable_thinking', learning_rate: 1e-3 };
+const guessing = { ...inWords, learning_rate: 3e-3, batch_size: 2, group_size: 8, max_tokens: 16, eval_every: 0 };
 const policyGradient = { loss_fn: 'importance_sampling' };
 const maths = { ...inCharacters, env: 'gsm8k', groups_per_batch: 16, group_size: 8, max_tokens: 24, eval_every: 0 };
 const reward = { metric: 'env/all/reward/total', name: 'reward', over: 3 };
@@ -137,28 +138,12 @@ export const recipes = [
   },
   {
     module: 'multiplayer_rl.guess_number.train',
-    keys: {
-      ...inWords,
-      learning_rate: 3e-3,
-      batch_size: 2,
-      group_size: 8,
-      max_tokens: 16,
-      eval_every: 0,
-      max_steps: 10,
-    },
+    keys: { ...guessing, max_steps: 10 },
     shows: { ...reward, least: 0.5 },
   },
   {
     module: 'multiplayer_rl.twenty_questions.train',
-    keys: {
-      ...inWords,
-      learning_rate: 3e-3,
-      batch_size: 2,
-      group_size: 8,
-      max_tokens: 16,
-      eval_every: 0,
-      max_steps: 4,
-    },
+    keys: { ...guessing, max_steps: 4 },
     shows: { ...reward, name: 'share of games won', over: 1 },
   },
   {

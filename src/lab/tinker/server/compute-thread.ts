@@ -21,7 +21,7 @@ const time: Time = (shape, open, { isGpu }) => {
 };
 type Time = NonNullable<Parameters<typeof decideEngine>[2]['time']>;
 
-/** What computes each model, decided when it is first used. */
+/** Engines of the models, by their shape: each is chosen when it is first used. */
 const decisions = new Map<string, ReturnType<typeof decideEngine>>();
 const create: EngineFactory['create'] = async (shape, { of, pause } = { of: shape, pause: turns.pause }) => {
   // With and without adapters, and sampled from or trained, a model is computed by the same engine.

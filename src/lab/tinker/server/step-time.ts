@@ -101,7 +101,7 @@ function stopwatch(pause: Pause) {
   };
 }
 
-/** Of all threads of this process, ms. */
+/** Processor time of all threads of this process, ms. */
 function processorTime(): number {
   const { user, system } = cpuUsage();
   return (user + system) / 1000;
