@@ -22,7 +22,10 @@ it('the shape of a model is known before its weights are read', async () => {
   expect(catalogue.names).toHaveLength(4);
   for (const name of catalogue.names) {
     const known = catalogue.shapeOf(name);
-    expect(known).toEqual((await catalogue.open(name)).shape);
+    const { shape, tokenizer } = await catalogue.open(name);
+    expect(known).toEqual(shape);
+    // The sizes of vocabularies stand beside the texts that they come from.
+    if (name.startsWith('memrl/')) expect(tokenizer.size).toBe(known.vocabulary);
   }
 });
 
