@@ -44,7 +44,7 @@ const built = {
     files: () => characterFiles,
   },
   'memrl/stories': {
-    shape: { ...presets.stories, ...untiedHead, vocabulary: 1280, context: 1024 },
+    shape: { ...presets.stories, ...untiedHead, vocabulary: 1277, context: 1024 },
     files: storyVocabulary,
   },
   'memrl/words': {
