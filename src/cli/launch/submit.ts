@@ -10,7 +10,7 @@ import { writeLaunchOverrides, writeSweepOrigin, writeSweepText } from '../../fi
 import { demandOf } from '../../launch/demand.js';
 import { linkedIn, type MadeSnapshot, makeSnapshot, snapshotTop } from '../../provenance/code-snapshot.js';
 import { type CodeSurvey, surveyCode } from '../../provenance/code-survey.js';
-import { computedFromSeeds } from '../../spec/file/block.js';
+import { computedFromSeeds } from '../../spec/file/sweep-file.js';
 import type { CodeSnapshot, Plan, PlannedRun } from '../../spec/planned-run.js';
 import { atSnapshot, copyOf } from '../../spec/snapshot-place.js';
 import { counted, sizeText } from '../../text/numbers.js';

@@ -1,7 +1,5 @@
-import type { Block } from '../file/block.js';
-import { isOwn } from '../file/each-run.js';
-import { dependencyOrder } from './compile-block.js';
-import type { CompiledBlock, Step } from './compiled-block.js';
+import { type Block, isOwn } from '../file/sweep-file.js';
+import { type CompiledBlock, dependencyOrder, type Step } from './compile-block.js';
 import { exists, gridSize, inOrder, type Point, PointError, take, walk } from './grid.js';
 import type { NamedPoint } from './plan-run.js';
 

@@ -1,25 +1,31 @@
-import { UserError } from '../../base/user-error.js';
 import { groupBy } from '../../base/group-by.js';
+import type { RunId } from '../../base/ids.js';
+import { UserError } from '../../base/user-error.js';
 import { didYouMean } from '../../text/nearest.js';
-import { type Block, type Method, openCap } from '../file/block.js';
-import { checkSearch } from '../file/check-block.js';
+import { checkBlock, checkSearch } from '../file/check-sweep.js';
+import { type CommandLine, programName } from '../file/command-list.js';
 import { diagnosticsError, type LocatedDiagnostic, locatedDiagnostic, type Report } from '../file/diagnostic.js';
-import { applyOverrides, namedOverrides, reachNotes } from '../file/overrides.js';
-import type { SweepFile } from '../file/sweep-file.js';
-import type { Plan, PlannedGroup, PlannedRun } from '../planned-run.js';
-import { neededGroups, sourcesAfter } from '../file/each-run.js';
+import { applyOverrides, namedOverrides, reachNotes, startAtIn, variableIn } from '../file/overrides.js';
+import { type Block, type Method, neededGroups, openCap, sourcesAfter, type SweepFile } from '../file/sweep-file.js';
+import {
+  Breaker,
+  MetricChoice,
+  type Plan,
+  type PlannedGroup,
+  type PlannedRun,
+  Resources,
+  RetryRule,
+} from '../planned-run.js';
 import { notifyOf } from '../policy/notify.js';
 import { fileMs, withinTime } from './expression/time-limit.js';
-import { compileBlock } from './compile-block.js';
-import { type CompiledBlock, mostRuns } from './compiled-block.js';
-import { expandCommands } from './expand-commands.js';
+import { compileBlock, type CompiledBlock, mostRuns } from './compile-block.js';
 import { evaluated, type Point, PointError, pointOf, pointsOf, runsOfDraw, visitsOf } from './grid.js';
 import { pointsOfRuns, sizesOf, sourcesOf, withSources } from './each-run.js';
 import { identityOf } from './identity.js';
-import { oneWordMacros } from './macros.js';
+import { oneWordMacros } from './command-words.js';
 import { valueText } from './value-text.js';
 import { KeptNames, type KnownRun, type NameChanges } from './kept-names.js';
-import { type ExpandOptions, type NamedPoint, plannedRun, rendering } from './plan-run.js';
+import { type ExpandOptions, joinPath, type NamedPoint, plannedRun, rendering, startOf } from './plan-run.js';
 import { withNeededRuns, withoutUnneeded } from './needed-runs.js';
 import { defaultNames, isRepetition, type NamedGroup, namesAfter, refuseClashes, varyingNames } from './run-name.js';
 
@@ -132,6 +138,7 @@ export function compileAll(file: GroupsFile, blocks: readonly Block[]): Compiled
   const report: Report = (mistake) => diagnostics.push(diagnostic(mistake));
   const compiled = blocks.flatMap((block) => {
     checkSearch(block, report);
+    checkBlock(block, report);
     return compileBlock(block, report) ?? [];
   });
   // The file itself was checked when it was parsed, so these mistakes come from the options.
@@ -334,4 +341,75 @@ function neededBy(blocks: readonly Block[], wanted: readonly string[]): Readonly
     });
   wanted.forEach(follow);
   return needed;
+}
+
+type CommandsFile = Extract<SweepFile, { kind: 'commands' }>;
+const group = 'commands';
+
+/**
+ * The runs of a plain text file, one for each line, named by line and program: `003_train.py`.
+ *
+ * @throws {UserError} For `--set` and `--sweep`, which do not apply to a list of commands.
+ */
+function expandCommands(file: CommandsFile, options: ExpandOptions, kept: KeptNames): Plan {
+  const sets = options.set ?? [];
+  const env = Object.assign({}, ...sets.map((text) => variableIn(text, []))) as Record<string, string>;
+  const at = sets.flatMap((text) => startAtIn(text) ?? []).at(-1);
+  const start = startOf(at === undefined ? null : { at }, options.zone);
+  const isOther = sets.some((text) => variableIn(text, []) === null && startAtIn(text) === null);
+  const [option] = isOther ? ['--set'] : options.groups?.length ? ['--sweep'] : [];
+  if (option !== undefined) {
+    throw new UserError(
+      `${file.path} is a list of commands: it has no parameters and no groups for \`${option}\`.`,
+      'Leave the option out, or write the sweep as YAML.',
+    );
+  }
+  if (file.lines.length > mostRuns) {
+    throw new UserError(
+      `${file.path} holds ${file.lines.length.toLocaleString('en-US')} commands; the limit is ${mostRuns.toLocaleString('en-US')}.`,
+      'Split it into several files.',
+    );
+  }
+  const digits = Math.max(3, String(file.lines.at(-1)!.line).length);
+  const wanted = file.lines.map(({ line, argv, text }) => {
+    return { name: `${String(line).padStart(digits, '0')}_${programName(argv)}`, parameters: { command: text } };
+  });
+  const names = kept.namesOf({ group, budget: [], derived: new Set(['command']) }, wanted);
+  return {
+    sweep: file.name,
+    description: file.description,
+    notify: null,
+    groups: [{ name: group, title: null, needs: [], prerequisite: false, breaker: Breaker.parse({}) }],
+    runs: file.lines.map((line, index) =>
+      Object.assign(plannedLine(file, options, { ...line, env: { ...line.env, ...env } }, names[index]!), start),
+    ),
+  };
+}
+
+function plannedLine(file: CommandsFile, options: ExpandOptions, line: CommandLine, name: string): PlannedRun {
+  return {
+    id: `${file.name}/${name}` as RunId,
+    sweep: file.name,
+    group,
+    subgroup: null,
+    name,
+    parameters: { command: line.text },
+    identity: identityOf(group, { command: line.text }, []),
+    argv: [...line.argv],
+    resumeArgs: [],
+    env: { ...line.env },
+    cwd: joinPath(options.cwd, ''),
+    directory: joinPath(options.runsDirectory, `${file.name}/${name}`),
+    needs: [],
+    done: { exit: 0 },
+    stopWhen: null,
+    resources: Resources.parse({}),
+    grace: 10,
+    timeout: null,
+    priority: 0,
+    retry: RetryRule.parse({}),
+    objective: null,
+    earlyTerminate: null,
+    metrics: MetricChoice.parse({}),
+  };
 }

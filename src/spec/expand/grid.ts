@@ -1,8 +1,8 @@
 import { type Parameters, parameterOf } from '../../base/scalar.js';
-import { isUnset } from '../file/block.js';
-import type { Method } from '../file/block.js';
+import { isUnset } from '../file/sweep-file.js';
+import type { Method } from '../file/sweep-file.js';
 import type { KeyPath } from '../file/diagnostic.js';
-import { type Axis, type AxisValue, type CompiledBlock, mostRuns, type Step, type Variant } from './compiled-block.js';
+import { type Axis, type AxisValue, type CompiledBlock, mostRuns, type Step, type Variant } from './compile-block.js';
 import { type CelValue, fromCel, toCel, type Value } from './expression/cel-environment.js';
 import { ExpressionError } from './expression/expression.js';
 import { canonicalText, identityOf } from './identity.js';

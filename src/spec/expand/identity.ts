@@ -1,4 +1,5 @@
-import { isMapValue, type ParameterValue, type Parameters } from '../../base/scalar.js';
+import { isMapValue, type Parameters, type ParameterValue } from '../../base/scalar.js';
+import type { PlannedRun } from '../planned-run.js';
 
 /**
  * Identifies a run: a hash of its group and its parameters, whatever their order, without those that are budget. 16 hexadecimal
@@ -59,3 +60,30 @@ export function fnv1a64(text: string): string {
 function hex(value: number, digits: number): string {
   return value.toString(16).padStart(digits, '0');
 }
+
+/**
+ * Digests of a run's command, environment and so on, by key of the sweep file; empty parts are left out. They show that a part has
+ * changed without containing it, as it may hold secrets.
+ */
+export function startDigests(run: PlannedRun): Readonly<Record<string, string>> {
+  const known = digests.get(run);
+  if (known !== undefined) return known;
+  const { env, cwd, resumeArgs, snapshot } = run;
+  const parts = { env: Object.entries(env).sort(byName), cwd: [snapshot?.cwd ?? cwd], resume_args: resumeArgs };
+  const written = Object.entries(parts).filter(([, part]) => part.length > 0);
+  const found = Object.fromEntries(written.map(([key, part]) => [key, fnv1a64(JSON.stringify(part)).slice(-8)]));
+  digests.set(run, found);
+  return found;
+}
+
+/** Variables that say where results are logged, which does not change what is run. */
+const ofLogging = /^(WANDB_|TRACKIO_DIR$)/;
+
+/** Digest of the variables that the sweep file sets, as far as they may affect the run. */
+export function environmentDigest({ env }: PlannedRun): string {
+  const own = Object.entries(env).filter(([name]) => !ofLogging.test(name));
+  return fnv1a64(JSON.stringify(own.sort(byName))).slice(-8);
+}
+
+/** Computed once for each run: rows are drawn often, and a planned run never changes. */
+const digests = new WeakMap<PlannedRun, Readonly<Record<string, string>>>();

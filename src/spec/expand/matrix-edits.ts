@@ -1,5 +1,5 @@
-import { isUnset } from '../file/block.js';
-import type { CompiledBlock, CompiledEdit, Variant } from './compiled-block.js';
+import { isUnset } from '../file/sweep-file.js';
+import type { CompiledBlock, CompiledEdit, Variant } from './compile-block.js';
 import type { CelValue, Value } from './expression/cel-environment.js';
 
 /** A setting of all axes, before anything is computed from it. Each caller gets its own and may change it. */

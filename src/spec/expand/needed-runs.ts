@@ -1,6 +1,6 @@
 import { groupBy } from '../../base/group-by.js';
 import { type Parameters, parameterOf } from '../../base/scalar.js';
-import type { Block } from '../file/block.js';
+import type { Block } from '../file/sweep-file.js';
 import type { PlannedRun } from '../planned-run.js';
 import { PointError } from './grid.js';
 import { valueText } from './value-text.js';

@@ -1,15 +1,13 @@
 import type { RunId } from '../../base/ids.js';
-import type { Block } from '../file/block.js';
+import { type Block, isInherited } from '../file/sweep-file.js';
 import type { KeyPath } from '../file/diagnostic.js';
 import type { MetricChoice, PlannedRun, StartRule } from '../planned-run.js';
-import type { CommandWords } from './command-words.js';
-import { isInherited } from './compile-block.js';
-import type { CompiledBlock } from './compiled-block.js';
+import { argsFile, type CommandWords, filledParameters, type MacroValues, parametersJson } from './command-words.js';
+import type { CompiledBlock } from './compile-block.js';
 import type { CelValue } from './expression/cel-environment.js';
 import { evaluated, type Point, PointError } from './grid.js';
 import { identityOf } from './identity.js';
-import { argsFile, filledParameters, type MacroValues, parametersJson } from './macros.js';
-import type { Template } from './template.js';
+import type { Template } from './expression/expression.js';
 import { wandbConfigFile, wandbConfigText, wandbEnvironment } from './wandb-run.js';
 
 /** The options of a launch, and where it happens. */

@@ -1,7 +1,7 @@
 import { Name } from '../../base/ids.js';
 import { diagnosticsError, type LocatedDiagnostic } from '../file/diagnostic.js';
 import type { SweepFile } from '../file/sweep-file.js';
-import type { CompiledBlock } from './compiled-block.js';
+import type { CompiledBlock } from './compile-block.js';
 import { folderText } from '../../text/romanized.js';
 import type { Value } from './expression/cel-environment.js';
 import { type Point, varies } from './grid.js';

@@ -67,7 +67,7 @@ function printable(text: string): string {
 }
 
 /** A mistake before its place in the text is known. Without keys it is about an option, which has no place. */
-type Diagnostic = {
+export type Mistake = {
   readonly keys: KeyPath | null;
   /** Range of characters in the text at `keys`. */
   readonly span?: Place;
@@ -76,11 +76,11 @@ type Diagnostic = {
 };
 
 /** Receives mistakes while the check continues. */
-export type Report = (mistake: Diagnostic) => void;
+export type Report = (mistake: Mistake) => void;
 
 /** Adds the place in a text to a mistake. */
 export function locatedDiagnostic(
   placeOf: (keys: KeyPath, span?: Place) => Place,
-): (mistake: Diagnostic) => LocatedDiagnostic {
+): (mistake: Mistake) => LocatedDiagnostic {
   return ({ keys, span, problem, fix }) => ({ place: keys && placeOf(keys, span), keys: keys ?? [], problem, fix });
 }

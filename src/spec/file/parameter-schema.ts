@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type ParameterValue, Scalar } from '../../base/scalar.js';
 import type { Value } from '../expand/expression/cel-environment.js';
 import { type Distribution, type DistributionName, distributionNames } from '../expand/sampling/distribution.js';
-import { type ParameterRule, unset } from './block.js';
+import { type ParameterRule, unset } from './sweep-file.js';
 import type { KeyPath } from './diagnostic.js';
 import type { YamlSource } from './yaml-source.js';
 

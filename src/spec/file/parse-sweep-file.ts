@@ -1,23 +1,29 @@
-import { Name } from '../../base/ids.js';
+import { Name, unnamedGroup } from '../../base/ids.js';
 import { UserError } from '../../base/user-error.js';
-import { didYouMean } from '../../text/nearest.js';
-import { shellQuote } from '../../text/shell-words.js';
-import { compileBlock, dependencyOrder, isInherited } from '../expand/compile-block.js';
-import { identifierOf } from '../expand/expression/cel-environment.js';
-import { compileExpression, ExpressionError } from '../expand/expression/expression.js';
+import { writingOf } from '../expand/compile-block.js';
 import { fileMs, withinTime } from '../expand/expression/time-limit.js';
-import { type Block, type NeededGroup, parameterNames } from './block.js';
-import { blocksOf } from './blocks.js';
-import { refuseLargeSweep } from './check-block.js';
-import { programName, readCommandList } from './command-list.js';
-import { diagnosticsError, type LocatedDiagnostic, locatedDiagnostic } from './diagnostic.js';
-import { mistakesInEach, neededGroups } from './each-run.js';
+import { Breaker, EarlyTerminate, Objective, Resources, RetryRule, StopRule } from '../planned-run.js';
+import { blockDiagnostics, refuseLargeSweep } from './check-sweep.js';
+import { readCommandList, refuseScript } from './command-list.js';
+import { diagnosticsError, type KeyPath, type LocatedDiagnostic } from './diagnostic.js';
 import { schemaDiagnostics } from './schema-diagnostics.js';
-import type { SweepFile } from './sweep-file.js';
-import { SweepText } from './sweep-schema.js';
+import {
+  type Block,
+  type EachRun,
+  type Located,
+  type Method,
+  methodFrom,
+  parameterNames,
+  type ParameterRule,
+  type ParameterRules,
+  type SweepFile,
+  unset,
+} from './sweep-file.js';
+import { type GroupText, SweepText } from './sweep-schema.js';
 import { readToml } from './toml-source.js';
-import { isWandbFile, readWandbText } from './wandb-file.js';
+import { isWandbFile, readWandbText, wandbOrder } from './wandb-file.js';
 import { readYaml, type YamlSource } from './yaml-source.js';
+import { rulesOf } from './parameter-schema.js';
 
 /**
  * Parses a sweep file: YAML (`.yaml`, `.yml`, `.json`), TOML (`.toml`), else one command on each line.
@@ -165,188 +171,265 @@ function inexactNumbers(source: YamlSource): LocatedDiagnostic[] {
   return diagnostics;
 }
 
-function blockDiagnostics(blocks: readonly Block[], source: YamlSource): LocatedDiagnostic[] {
-  const diagnostic = locatedDiagnostic(source.placeOf);
-  // A mistake above the groups is found again in every group that inherits it, and is reported once.
-  const found = new Map<string, { diagnostic: LocatedDiagnostic; groups: string[] }>();
-  for (const block of blocks) {
-    compileBlock(block, (mistake) => {
-      const key = JSON.stringify(mistake);
-      const { groups } = found.get(key) ?? { groups: [] };
-      found.set(key, { diagnostic: diagnostic(mistake), groups: [...new Set([...groups, block.group])] });
-    });
-  }
-  const told = [...found.values()].map(({ diagnostic: one, groups }) =>
-    one.keys[0] === 'groups' || groups.length === blocks.length
-      ? one
-      : { ...one, problem: `${one.problem} (In group ${groups.map((group) => `\`${group}\``).join(', ')}.)` },
-  );
-  return [
-    ...told,
-    ...diagnosticsAboutBudget(blocks, source),
-    ...diagnosticsAboutProgress(blocks, source),
-    ...diagnosticsAboutNeeds(blocks, source),
-    ...blocks.flatMap((block) => mistakesInEach(block, blocks)).map(diagnostic),
-  ];
-}
+/** The command that W&B uses when a file names a program and no command. */
+const programCommand = ['${env}', '${interpreter}', '${program}', '${args}'];
 
-/** Number of unknown names for which a hint is computed. */
-const mostHints = 20;
-
-/** Checks `extends` above the groups, which may name parameters that only some groups have. */
-function diagnosticsAboutBudget(blocks: readonly Block[], source: YamlSource): LocatedDiagnostic[] {
-  const lists = new Map(blocks.map((block) => [JSON.stringify(block.extends.keys), block]));
-  return [...lists.values()].flatMap((block) => {
-    const { content, keys } = block.extends;
-    const among = keys.length === 1 ? blocks : [block];
-    const known = new Set(among.flatMap(parameterNames));
-    return content
-      .filter((name) => !known.has(name))
-      .slice(0, mostHints)
-      .map((name): LocatedDiagnostic => {
-        const at = [...keys, content.indexOf(name)];
-        const problem = `there is no parameter \`${name}\`. ${didYouMean(name, [...known])}`;
-        return { place: source.placeOf(at), keys, problem, fix: 'List parameters of the sweep in `extends`.' };
-      });
-  });
-}
-
-/** Checks `metrics.progress` above the groups, which applies to groups with its parameters, so at least one must have them. */
-function diagnosticsAboutProgress(blocks: readonly Block[], source: YamlSource): LocatedDiagnostic[] {
-  const inheriting = blocks.filter((block) => block.progress !== null && isInherited(block.progress, block));
-  const [first] = inheriting;
-  if (first?.progress === undefined || first.progress === null) return [];
-  const names = namesIn(String(first.progress.content.total));
-  const known = inheriting.map((block) => new Set(parameterNames(block).map(identifierOf)));
-  if (known.some((all) => names.every((name) => all.has(name)))) return [];
-  const every = [...new Set(known.flatMap((all) => [...all]))];
-  const missing = names.find((name) => !every.includes(name));
-  const problem =
-    missing === undefined
-      ? `no group has all of ${names.map((name) => `\`${name}\``).join(', ')}.`
-      : `no group has a parameter \`${missing}\`. ${didYouMean(missing, every)}`;
-  const keys = [...first.progress.keys, 'total'];
-  return [{ place: source.placeOf(keys), keys, problem, fix: 'Say the total with parameters that a group has.' }];
-}
-
-/** Variables of an expression; empty if it cannot be compiled, which is reported elsewhere. */
-function namesIn(text: string): readonly string[] {
-  try {
-    return compileExpression(text).names;
-  } catch (error) {
-    if (error instanceof ExpressionError) return [];
-    throw error;
-  }
-}
-
-function diagnosticsAboutNeeds(blocks: readonly Block[], source: YamlSource): LocatedDiagnostic[] {
-  const known = new Map(blocks.map((block) => [block.group, block]));
-  const unknown = blocks.flatMap((block) =>
-    block.needs.slice(0, mostHints).flatMap((need): LocatedDiagnostic[] => {
-      const keys = [...block.keys, 'needs', ...need.at];
-      const mistake = mistakeInNeed(block, need, known);
-      return mistake === null ? [] : [{ place: source.placeOf(keys), keys, ...mistake }];
-    }),
-  );
-  const order = dependencyOrder(new Map(blocks.map((block) => [block.group, neededGroups(block)])));
-  if (order.kind === 'order') return unknown;
-  const at = ['groups', order.ring[0]!, 'needs'];
-  const problem = `these groups wait for each other: ${order.ring.join(' → ')}.`;
-  return [...unknown, { place: source.placeOfKey(at), keys: at, problem, fix: 'Remove one of these `needs`.' }];
-}
-
-/** What is wrong with a need; null: nothing. A need by parameters selects runs with the same values. */
-function mistakeInNeed(
-  block: Block,
-  { group: name, by }: NeededGroup,
-  known: ReadonlyMap<string, Block>,
-): { problem: string; fix: string } | null {
-  const needed = known.get(name);
-  if (needed === undefined) {
-    const others = [...known.keys()].filter((other) => other !== block.group);
-    const problem = `there is no group \`${name}\`. ${didYouMean(name, others)}`;
-    return { problem, fix: 'Name a group of this file in `needs`.' };
-  }
-  const open = [block, needed].find(
-    ({ method: { content } }) => by.length > 0 && content.kind !== 'grid' && content.open,
-  );
-  if (open !== undefined) {
-    const problem = `the points of group \`${open.group}\` are chosen one by one, and a need by parameters goes with points that are known at the launch.`;
-    return { problem, fix: `Need the whole group (\`needs: [${name}]\`), or give both groups points of their own.` };
-  }
-  for (const { group, ...own } of [block, needed]) {
-    const names = parameterNames(own);
-    const missing = by.find((parameter) => !names.includes(parameter));
-    if (missing === undefined) continue;
-    const problem = `there is no parameter \`${missing}\` in group \`${group}\`. ${didYouMean(missing, names)}`;
-    return { problem, fix: 'Name parameters that both groups have.' };
-  }
-  return null;
-}
-
-/** Words that change or control a shell: the lines after them depend on them, and no program has these names. */
-const ofShell =
-  /^(?:set|unset|export|cd|pushd|popd|source|\.|alias|shopt|trap|eval|exec|ulimit|umask|wait|exit|return|read|local|declare|typeset|readonly|shift|module|if|then|elif|else|fi|for|do|done|while|until|case|esac|select|function|\{|\}|\[\[)$/;
-/** Commands that prepare what the next lines run in. */
-const preparing = /^(?:conda|mamba|micromamba|pyenv|nvm|spack) (?:activate|deactivate|shell|use|load)\b/;
-const functionHead = /^[A-Za-z_][\w-]*\s*\(\)/;
-const recipe = /^[^\s#=:][^=:\n]*::?(?!=)[^\n]*\n(?:\s*(?:#[^\n]*)?\n)*\t\S/m;
+type Reading = Layers & { source: YamlSource; dialect: Block['dialect'] };
 
 /**
- * Refuses a program, whose lines follow each other, where a list of commands is expected: its lines would run at the same time.
- * A script is taken for a list if every line stands alone: each starts the same program, and none is for the shell.
- *
- * @throws {UserError} With the line that launches it as one run.
+ * The groups of a file, each with what it inherits. A group's key replaces the inherited one, except that `parameters`, `env`,
+ * `metrics`, `resources` and `slurm` are merged key by key, the inherited ones first.
  */
-function refuseScript(text: string, path: string): void {
-  const interpreter = interpreterOf(text, path);
-  if (interpreter === null) return;
-  const [what, words] = interpreter;
-  throw new UserError(
-    `${path} is ${what}, and no list of commands: its lines follow each other, and as runs they would start together.`,
-    `Launch it as one run: \`memrl-tui grid -- ${shellQuote([...words, path])}\`. In a list of commands every line stands alone.`,
-  );
+function blocksOf(sweep: SweepText, source: YamlSource, dialect: Block['dialect']): Block[] {
+  const groups = Object.entries(sweep.groups ?? {});
+  if (groups.length === 0) return [blockOf(unnamedGroup, { sweep, group: {}, above: [], source, dialect })];
+  return groups.reduce<Block[]>((above, [name, group]) => {
+    const layers = { sweep, group, above: ['groups', name], source, dialect };
+    return [...above, withRunsOf(above, blockOf(name, layers), ownParameters(layers))];
+  }, []);
 }
 
-type Interpreter = readonly [what: string, words: readonly string[]];
-
-/** Files of programs that run the recipes in them. */
-const buildFiles: readonly { readonly name: RegExp; readonly is: Interpreter }[] = [
-  { name: /^(?:GNU)?[Mm]akefile$|\.(?:mk|mak)$/, is: ['a Makefile', ['make', '-f']] },
-  { name: /^[Jj]ustfile$/, is: ['a Justfile', ['just', '-f']] },
-  { name: /^Snakefile$|\.smk$/, is: ['a Snakefile', ['snakemake', '-s']] },
-];
-
-/** What runs the file as a whole; null: it is a list of commands. */
-function interpreterOf(text: string, path: string): Interpreter | null {
-  const name = path.replace(/^.*\//, '');
-  const build = recipe.test(text) ? buildFiles[0] : buildFiles.find((each) => each.name.test(name));
-  if (build !== undefined) return build.is;
-  const program = shebangProgram(text);
-  if (program !== null && !/^(?:ba|z|k|da|fi)?sh$/.test(program)) return [`a program for ${program}`, [program]];
-  const shell = program ?? /\.(sh|bash|zsh|ksh|fish)$/.exec(name)?.[1];
-  if (shell !== undefined) return standsAlone(text) ? null : ['a script', [shell]];
-  return hasShellLine(text) ? ['a script', ['bash']] : null;
+function blockOf(group: string, layers: Reading): Block {
+  const own = layers.group;
+  return {
+    group,
+    keys: layers.above,
+    title: own.title ?? null,
+    needs: own.needs ?? [],
+    optional: own.optional ?? false,
+    name: ownText(layers, 'name'),
+    subgroup: ownText(layers, 'subgroup'),
+    ...commandOf(layers),
+    ...parametersOf(layers),
+    cases: casesOf(layers),
+    ...includeOf(layers),
+    exclude: inherited(layers, 'exclude') ?? { content: [], keys: layers.above },
+    method: methodOf(layers),
+    each: eachOf(layers),
+    dialect: layers.dialect,
+    when: inherited(layers, 'when') ?? null,
+    extends: inherited(layers, 'extends') ?? { content: [], keys: layers.above },
+    stopWhen: stopWhenOf(layers),
+    done: inherited(layers, 'done') ?? { content: { exit: 0 }, keys: layers.above },
+    ...policyOf(layers),
+    ...metricsOf(layers),
+  };
 }
 
-/** The program after `#!`, without its folder; null: there is none. */
-function shebangProgram(text: string): string | null {
-  const line = /^#! *(\S.*)/.exec(text)?.[1];
-  const program = line?.split(/\s+/).find((word) => !/\/env$|^-S$/.test(word));
-  return program?.replace(/^.*\//, '') ?? null;
+function ownText({ group, above }: Layers, key: 'name' | 'subgroup'): Located<string> | null {
+  const content = group[key];
+  return content === undefined ? null : { content, keys: [...above, key] };
 }
 
-function standsAlone(text: string): boolean {
-  const { lines, diagnostics } = readCommandList(text);
-  const programs = new Set(lines.map(({ argv }) => programName(argv)));
-  return diagnostics.length === 0 && programs.size <= 1 && !hasShellLine(text);
+function commandOf(layers: Layers): Pick<Block, 'command' | 'program' | 'resumeArgs' | 'env' | 'cwd' | 'code'> {
+  const program = layers.group.program ?? layers.sweep.program ?? null;
+  const standIn = { content: program === null ? [] : programCommand, keys: layers.above };
+  return {
+    command: inherited(layers, 'command') ?? standIn,
+    program,
+    resumeArgs: inherited(layers, 'resume_args') ?? { content: [], keys: layers.above },
+    env: {
+      content: { ...layers.sweep.env, ...layers.group.env },
+      keys: layers.group.env ? [...layers.above, 'env'] : ['env'],
+    },
+    cwd: inherited(layers, 'cwd') ?? null,
+    code: inherited(layers, 'code')?.content ?? 'live',
+  };
 }
 
-/** Whether a line is for the shell itself, or for Slurm. */
-function hasShellLine(text: string): boolean {
-  return text.split('\n').some((each) => {
-    const line = each.trim();
-    const first = /^\S+/.exec(line)?.[0].replace(/;$/, '') ?? '';
-    return line.startsWith('#SBATCH ') || ofShell.test(first) || preparing.test(line) || functionHead.test(line);
-  });
+function includeOf(layers: Reading): Pick<Block, 'include' | 'writtenInInclude'> {
+  const include = inherited(layers, 'include') ?? { content: [], keys: layers.above };
+  const names = new Set(include.content.flatMap((edit) => Object.keys(edit)));
+  const placesOf = (name: string) => include.content.map((_, index) => [...include.keys, index, name]);
+  const written = [...names].map((name) => [name, layers.source.writtenNumbers(placesOf(name))] as const);
+  return { include, writtenInInclude: new Map(written) };
+}
+
+function methodOf(layers: Reading): Located<Method> {
+  const said = inherited(layers, 'method');
+  const kind = said?.content ?? 'grid';
+  const cap = inherited(layers, 'run_cap')?.content ?? null;
+  const seed = inherited(layers, 'sample_seed')?.content ?? 0;
+  return { content: methodFrom(kind, { cap, seed, dialect: layers.dialect }), keys: said?.keys ?? layers.above };
+}
+
+function stopWhenOf(layers: Layers): Block['stopWhen'] {
+  const said = inheritedOrNone(layers, 'stop_when');
+  if (said === null) return null;
+  return {
+    content: stopRule(said.content),
+    keys: typeof said.content === 'string' ? said.keys : [...said.keys, 'when'],
+  };
+}
+
+/** A bare expression means the first row at which it holds. */
+export function stopRule(said: NonNullable<SweepText['stop_when']>): StopRule {
+  return StopRule.parse(typeof said === 'string' ? { when: said } : said);
+}
+
+function metricsOf(layers: Layers): Pick<Block, 'show' | 'x' | 'progress' | 'folders' | 'patterns'> {
+  const own = layers.group.metrics ?? {};
+  const { show = [], x = 'step', progress, folders = [], patterns = {} } = { ...layers.sweep.metrics, ...own };
+  const keysOf = (key: keyof typeof own) => [...(own[key] === undefined ? [] : layers.above), 'metrics', key];
+  return {
+    show,
+    x,
+    progress: progress ? { content: progress, keys: keysOf('progress') } : null,
+    folders: { content: folders, keys: keysOf('folders') },
+    patterns,
+  };
+}
+
+function parametersOf({ sweep, group, above, source, dialect }: Reading): Pick<Block, 'parameters' | 'twice'> {
+  const outer = rulesOf(sweep.parameters ?? {}, ['parameters'], source);
+  const own = ownParameters({ group, above, source });
+  const all = new Map([...outer, ...own]);
+  return {
+    parameters: dialect === 'wandb' ? wandbOrder(all) : all,
+    twice: [...namedTwice(outer), ...namedTwice(own)],
+  };
+}
+
+function ownParameters({
+  group,
+  above,
+  source,
+}: Pick<Reading, 'group' | 'above' | 'source'>): [string, ParameterRule][] {
+  return rulesOf(group.parameters ?? {}, [...above, 'parameters'], source);
+}
+
+function namedTwice(rules: readonly [string, ParameterRule][]): Located<string>[] {
+  const first = new Map<string, ParameterRule>();
+  for (const [name, rule] of rules) if (!first.has(name)) first.set(name, rule);
+  return rules
+    .filter(([name, rule]) => first.get(name) !== rule)
+    .map(([name, rule]) => ({ content: name, keys: rule.keys! }));
+}
+
+function casesOf(layers: Reading): ParameterRules[] {
+  const cases = inherited(layers, 'cases');
+  return (cases?.content ?? []).map((one, index) => new Map(rulesOf(one, [...cases!.keys, index], layers.source)));
+}
+
+type Policy = Pick<
+  Block,
+  | 'grace'
+  | 'timeout'
+  | 'priority'
+  | 'stdin'
+  | 'terminal'
+  | 'retry'
+  | 'breaker'
+  | 'start'
+  | 'objective'
+  | 'earlyTerminate'
+  | 'resources'
+>;
+
+/** How the runs of a group are treated, with all defaults. */
+function policyOf(layers: Layers): Policy {
+  const early = inheritedOrNone(layers, 'early_terminate');
+  const breaker = said(layers, 'breaker', {});
+  return {
+    grace: said(layers, 'grace', 10),
+    timeout: said(layers, 'timeout', null),
+    priority: said(layers, 'priority', 0),
+    stdin: said(layers, 'stdin', 'none'),
+    terminal: said(layers, 'terminal', false),
+    retry: RetryRule.parse(said(layers, 'retry', { max: 0 })),
+    breaker: breaker === false ? null : Breaker.parse(breaker),
+    start: said(layers, 'start', null),
+    objective: objectiveOf(layers),
+    earlyTerminate: early && { content: EarlyTerminate.parse(early.content), keys: early.keys },
+    resources: Resources.parse({ ...layers.sweep.resources, ...layers.group.resources, ...slurmOf(layers) }),
+  };
+}
+
+function said<Key extends SharedKey>(layers: Layers, key: Key, usual: Content<Key>): Content<Key> {
+  return inherited(layers, key)?.content ?? usual;
+}
+
+function slurmOf({ sweep, group }: Layers): Pick<Resources, 'slurm'> {
+  const slurm = { ...sweep.slurm, ...group.slurm };
+  return Object.keys(slurm).length === 0 ? {} : { slurm };
+}
+
+function objectiveOf(layers: Layers): Objective | null {
+  const said = inheritedOrNone(layers, 'metric')?.content;
+  if (said === undefined) return null;
+  return Objective.parse(said);
+}
+
+/** A group and the keys above all groups. `above`: the place of the group. */
+type Layers = { readonly sweep: SweepText; readonly group: GroupText; readonly above: KeyPath };
+
+type SharedKey = keyof SweepText & keyof GroupText;
+type Content<Key extends SharedKey> = Exclude<SweepText[Key], undefined>;
+
+/** The group's value if it has one, else the sweep's, with its place. */
+function inherited<Key extends SharedKey>(layers: Layers, key: Key): Located<Content<Key>> | undefined {
+  const { sweep, group, above } = layers;
+  const own: SweepText[Key] = group[key];
+  if (own !== undefined) return { content: own as Content<Key>, keys: [...above, key] };
+  const outer = sweep[key];
+  return outer === undefined ? undefined : { content: outer as Content<Key>, keys: [key] };
+}
+
+/** Like `inherited`, for a key whose `null` means none: in a group it cancels the inherited value. */
+function inheritedOrNone<Key extends SharedKey>(layers: Layers, key: Key): Located<NonNullable<SweepText[Key]>> | null {
+  const said = inherited(layers, key);
+  return said === undefined || said.content === null ? null : { content: said.content, keys: said.keys };
+}
+
+/** Keys that define points in another way. */
+const otherPoints = ['cases', 'include', 'exclude', 'method', 'run_cap', 'sample_seed'] as const;
+
+/** The `for_each` or `after_each` of a group, before its source groups are resolved. */
+function eachOf({ group, above }: Layers): EachRun | null {
+  const key = group.after_each === undefined ? 'for_each' : 'after_each';
+  const names = group[key];
+  if (names === undefined) return null;
+  const groups = names.map((name, index) => ({ name, at: [index] }));
+  const others = key === 'after_each' ? ([...otherPoints, 'for_each'] as const) : otherPoints;
+  const beside = others.find((other) => group[other] !== undefined) ?? null;
+  return { groups, keys: [...above, key], carried: new Map(), after: key === 'after_each', beside };
+}
+
+/**
+ * Adds the parameters of its source groups to a block; any other block stays as it is. The source runs bring these parameters, so
+ * parameters above all groups count only through them.
+ *
+ * @param above Blocks of earlier groups: only these can be named, so no group is made of itself.
+ * @param own Parameters that the group itself sets.
+ */
+function withRunsOf(above: readonly Block[], block: Block, own: readonly (readonly [string, ParameterRule])[]): Block {
+  const { each } = block;
+  if (each === null) return block;
+  const sources = above.filter(({ group }) => each.groups.some(({ name }) => name === group));
+  const names = sources.flatMap(parameterNames);
+  const writings = sources.map(writingOf);
+  const writtenOf = (name: string) => new Map(writings.flatMap((writing) => [...(writing.get(name) ?? [])]));
+  const carried = new Map(names.map((name) => [name, { ...carriedRule(name, sources), written: writtenOf(name) }]));
+  const none = { content: [], keys: block.keys };
+  return {
+    ...block,
+    each: { ...each, carried },
+    parameters: new Map([...carried, ...own]),
+    cases: [],
+    include: none,
+    writtenInInclude: new Map(),
+    exclude: none,
+    method: { content: methodFrom('grid', { cap: null, seed: 0, dialect: block.dialect }), keys: block.keys },
+    when: block.when?.keys[0] === 'groups' ? block.when : null,
+  };
+}
+
+type AxisRule = Extract<ParameterRule, { kind: 'axis' }>;
+
+/** A rule without values, since the source run brings the value; the path of a nested parameter is kept. */
+function carriedRule(name: string, sources: readonly Block[]): Omit<AxisRule, 'written'> {
+  const rules = sources.flatMap((source) => [source.parameters, ...source.cases].map((each) => each.get(name)));
+  const { path = [name], keys = null } = rules.find((rule) => rule !== undefined) ?? {};
+  const one = { kind: 'axis', values: [unset], double: false, constant: true } as const;
+  return { ...one, keys, path, when: null, probabilities: null, crossed: false };
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { Name } from '../../base/ids.js';
 import { patternOrNull } from '../../text/pattern.js';
-import type { NeededGroup } from './block.js';
+import type { NeededGroup } from './sweep-file.js';
 import type { KeyPath } from './diagnostic.js';
 import { condition, parameterName, ParametersText, scalar } from './parameter-schema.js';
 import { ExecutorName, type Resources } from '../planned-run.js';

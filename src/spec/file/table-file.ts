@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import { groupBy } from '../../base/group-by.js';
 import { UserError } from '../../base/user-error.js';
 import { commentText } from '../../text/display-text.js';
-import { macroNames } from '../expand/macros.js';
+import { macroNames } from '../expand/command-words.js';
 import { type CommandLine, readCommandList } from './command-list.js';
 import { diagnosticsError, type LocatedDiagnostic, type Place } from './diagnostic.js';
 import { parameterName } from './parameter-schema.js';

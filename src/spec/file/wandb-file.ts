@@ -1,6 +1,6 @@
 import { isMapValue, type ParameterValue } from '../../base/scalar.js';
 import { didYouMean } from '../../text/nearest.js';
-import type { ParameterRule, ParameterRules } from './block.js';
+import type { ParameterRule, ParameterRules } from './sweep-file.js';
 import type { KeyPath } from './diagnostic.js';
 import type { ParametersText, ParameterText } from './parameter-schema.js';
 import { launchKeys } from './schema-diagnostics.js';

@@ -2,7 +2,7 @@ import type { Scalar } from '../../base/scalar.js';
 import { didYouMean } from '../../text/nearest.js';
 import type { Value } from '../expand/expression/cel-environment.js';
 import { valueText } from '../expand/value-text.js';
-import { unset } from '../file/block.js';
+import { unset } from '../file/sweep-file.js';
 import { bracketMeaning } from './bracket-functions.js';
 import {
   type GridValue,

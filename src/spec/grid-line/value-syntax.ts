@@ -1,4 +1,4 @@
-import { mostRuns } from '../expand/compiled-block.js';
+import { mostRuns } from '../expand/compile-block.js';
 import type { Value } from '../expand/expression/cel-environment.js';
 
 /** A part of a value as it is written, with its range of characters. */

@@ -1,7 +1,7 @@
 import { shellWords } from '../../text/shell-words.js';
 import type { KeyPath } from '../file/diagnostic.js';
 import { parameterName } from '../file/parameter-schema.js';
-import { macroNames } from '../expand/macros.js';
+import { macroNames } from '../expand/command-words.js';
 import { bracketMeaning } from '../grid-line/bracket-functions.js';
 import { parseValue, ValueMistake } from '../grid-line/value-syntax.js';
 import { type ForeignYaml, pythonNumber } from './foreign-yaml.js';

@@ -1,5 +1,5 @@
 import { UserError } from '../../base/user-error.js';
-import type { CompiledBlock } from '../expand/compiled-block.js';
+import type { CompiledBlock } from '../expand/compile-block.js';
 import { atPlace, compileAll, type GroupsFile, namedPoints, withKeptNames } from '../expand/expand-sweep.js';
 import { dimensionsOf, type Point, pointAt, varies } from '../expand/grid.js';
 import { withinComputingTime } from '../expand/expression/time-limit.js';
@@ -8,7 +8,7 @@ import { KeptNames, type KnownRun } from '../expand/kept-names.js';
 import { type ExpandOptions, type NamedPoint, plannedRun } from '../expand/plan-run.js';
 import { marked, refuseClashes } from '../expand/run-name.js';
 import { unitPoints } from '../expand/sampling/unit-points.js';
-import type { Method } from '../file/block.js';
+import type { Method } from '../file/sweep-file.js';
 import { applyOverrides } from '../file/overrides.js';
 import { parseSweepFile } from '../file/parse-sweep-file.js';
 import type { CodeSnapshot, PlannedRun, PlanSource } from '../planned-run.js';

@@ -12,7 +12,7 @@ import { gpusOf, slotName } from '../../scheduler/placement/slot.js';
 import { isActive, type Run, type RunState } from '../../scheduler/run-state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import { policyOf } from '../../spec/policy/policy-words.js';
-import { startDigests } from '../../spec/policy/start-digests.js';
+import { startDigests } from '../../spec/expand/identity.js';
 import type { DeclaredFacts } from '../../metrics/tree/declared-facts.js';
 
 /**

@@ -9,7 +9,7 @@ import { FactsReading, unknownRun } from '../../files/run-directory/completion-f
 import { argumentAdvice, failureAtEnd, findFailure } from '../../logs/failure-line.js';
 import { lastLines } from '../../logs/log-source.js';
 import type { Completion, PlannedRun } from '../../spec/planned-run.js';
-import { doneTest } from '../../spec/policy/done-rule.js';
+import { doneTest } from '../../spec/policy/completion.js';
 import type { AskDone } from './done-commands.js';
 
 /** The ending of an attempt that was started. */

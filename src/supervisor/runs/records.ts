@@ -17,7 +17,7 @@ import {
 import { codeKey, CodeReader } from '../../provenance/code-state.js';
 import { machineRecord, type Provenance, readProvenance, writeProvenance } from '../../provenance/provenance.js';
 import type { Plan, PlannedRun } from '../../spec/planned-run.js';
-import { environmentDigest } from '../../spec/policy/start-digests.js';
+import { environmentDigest } from '../../spec/expand/identity.js';
 import { policyWords } from '../../spec/policy/policy-words.js';
 import { type Redact, redactedParameters, redactShapes, redactWords } from '../../text/redaction.js';
 import { isTurnOver, nextTurn } from '../../processes/turn.js';

@@ -17,7 +17,7 @@ import { parseSweepFile } from '../../../src/spec/file/parse-sweep-file.js';
 import type { Plan } from '../../../src/spec/planned-run.js';
 import { completionOf } from '../../../src/spec/policy/completion.js';
 import { policyOf } from '../../../src/spec/policy/policy-words.js';
-import { environmentDigest, startDigests } from '../../../src/spec/policy/start-digests.js';
+import { environmentDigest, startDigests } from '../../../src/spec/expand/identity.js';
 import { noFacts, planOf } from '../../spec/sweeps.js';
 import { aRun } from '../../tui/simulated-fleet.js';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UserError } from '../../../src/base/user-error.js';
-import { computedFromSeeds } from '../../../src/spec/file/block.js';
+import { computedFromSeeds } from '../../../src/spec/file/sweep-file.js';
 import { parseSweepFile } from '../../../src/spec/file/parse-sweep-file.js';
 import { planOf, refusal } from '../sweeps.js';
 

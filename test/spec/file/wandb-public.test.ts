@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { ParameterValue } from '../../../src/base/scalar.js';
-import { axesOf } from '../../../src/spec/expand/compiled-block.js';
+import { axesOf } from '../../../src/spec/expand/compile-block.js';
 import { wandbConfigFile } from '../../../src/spec/expand/wandb-run.js';
 import { parseSweepFile } from '../../../src/spec/file/parse-sweep-file.js';
 import { readYaml } from '../../../src/spec/file/yaml-source.js';

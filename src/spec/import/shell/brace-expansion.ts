@@ -1,4 +1,4 @@
-import { mostRuns } from '../../expand/compiled-block.js';
+import { mostRuns } from '../../expand/compile-block.js';
 import { type Part, ScriptMistake, type Word } from './script-node.js';
 
 /** A character of a word without quotes, or something that braces leave alone. */

@@ -1,4 +1,4 @@
-import { mostRuns } from '../../expand/compiled-block.js';
+import { mostRuns } from '../../expand/compile-block.js';
 import { numberText } from '../../expand/value-text.js';
 import type { Place } from '../../file/diagnostic.js';
 import { expandBraces } from './brace-expansion.js';

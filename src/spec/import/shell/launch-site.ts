@@ -1,5 +1,5 @@
-import { mostRuns } from '../../expand/compiled-block.js';
-import { macroNames } from '../../expand/macros.js';
+import { mostRuns } from '../../expand/compile-block.js';
+import { macroNames } from '../../expand/command-words.js';
 import { flow, holdsMacro, type ImportNote, textValues, type Written, type WrittenMap } from '../sweep-text.js';
 import { ENV_OPEN, type Piece, type Text, wordOf } from './script-values.js';
 

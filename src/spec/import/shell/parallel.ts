@@ -1,5 +1,5 @@
 import type { Place } from '../../file/diagnostic.js';
-import { mostRuns } from '../../expand/compiled-block.js';
+import { mostRuns } from '../../expand/compile-block.js';
 import type { WrittenMap } from '../sweep-text.js';
 import { fileText, type Scope } from './expansion.js';
 import { type Flags, flagsOf } from './queues.js';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { axesOf } from '../../../../src/spec/expand/compiled-block.js';
+import { axesOf } from '../../../../src/spec/expand/compile-block.js';
 import { parseSweepFile } from '../../../../src/spec/file/parse-sweep-file.js';
 import { planOf } from '../../sweeps.js';
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ExpressionError } from '../../../src/spec/expand/expression/expression.js';
-import { compileTemplate } from '../../../src/spec/expand/template.js';
+import { compileTemplate, ExpressionError } from '../../../../src/spec/expand/expression/expression.js';
 
 describe('a template', () => {
   it.each([

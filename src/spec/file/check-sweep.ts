@@ -1,13 +1,145 @@
 import { UserError } from '../../base/user-error.js';
 import { didYouMean } from '../../text/nearest.js';
-import { mostRuns } from '../expand/compiled-block.js';
+import { compileBlock, dependencyOrder, mostRuns } from '../expand/compile-block.js';
 import { identifierOf } from '../expand/expression/cel-environment.js';
+import { compileExpression, ExpressionError } from '../expand/expression/expression.js';
 import { type Distribution, distributionProblem, gridValues } from '../expand/sampling/distribution.js';
 import { dimensionProblem } from '../expand/sampling/unit-points.js';
 import { earlyTerminateProblem } from '../policy/early-stop/parse-rule.js';
-import { type Block, parameterNames, type ParameterRule, type ParameterRules } from './block.js';
-import type { KeyPath, Report } from './diagnostic.js';
+import { type KeyPath, type LocatedDiagnostic, locatedDiagnostic, type Mistake, type Report } from './diagnostic.js';
+import {
+  type Block,
+  isInherited,
+  type NeededGroup,
+  neededGroups,
+  parameterNames,
+  type ParameterRule,
+  type ParameterRules,
+} from './sweep-file.js';
 import type { SweepText } from './sweep-schema.js';
+import type { YamlSource } from './yaml-source.js';
+
+/** All mistakes in the groups of a file: in each by itself, and in how they name each other. */
+export function blockDiagnostics(blocks: readonly Block[], source: YamlSource): LocatedDiagnostic[] {
+  const diagnostic = locatedDiagnostic(source.placeOf);
+  // A mistake above the groups is found again in every group that inherits it, and is reported once.
+  const found = new Map<string, { diagnostic: LocatedDiagnostic; groups: string[] }>();
+  for (const block of blocks) {
+    const report = (mistake: Mistake) => {
+      const key = JSON.stringify(mistake);
+      const { groups } = found.get(key) ?? { groups: [] };
+      found.set(key, { diagnostic: diagnostic(mistake), groups: [...new Set([...groups, block.group])] });
+    };
+    checkBlock(block, report);
+    compileBlock(block, report);
+  }
+  const told = [...found.values()].map(({ diagnostic: one, groups }) =>
+    one.keys[0] === 'groups' || groups.length === blocks.length
+      ? one
+      : { ...one, problem: `${one.problem} (In group ${groups.map((group) => `\`${group}\``).join(', ')}.)` },
+  );
+  return [
+    ...told,
+    ...diagnosticsAboutBudget(blocks, source),
+    ...diagnosticsAboutProgress(blocks, source),
+    ...diagnosticsAboutNeeds(blocks, source),
+    ...blocks.flatMap((block) => mistakesInEach(block, blocks)).map(diagnostic),
+  ];
+}
+
+/** Number of unknown names for which a hint is computed. */
+const mostHints = 20;
+
+/** Checks `extends` above the groups, which may name parameters that only some groups have. */
+function diagnosticsAboutBudget(blocks: readonly Block[], source: YamlSource): LocatedDiagnostic[] {
+  const lists = new Map(blocks.map((block) => [JSON.stringify(block.extends.keys), block]));
+  return [...lists.values()].flatMap((block) => {
+    const { content, keys } = block.extends;
+    const among = keys.length === 1 ? blocks : [block];
+    const known = new Set(among.flatMap(parameterNames));
+    return content
+      .filter((name) => !known.has(name))
+      .slice(0, mostHints)
+      .map((name): LocatedDiagnostic => {
+        const at = [...keys, content.indexOf(name)];
+        const problem = `there is no parameter \`${name}\`. ${didYouMean(name, [...known])}`;
+        return { place: source.placeOf(at), keys, problem, fix: 'List parameters of the sweep in `extends`.' };
+      });
+  });
+}
+
+/** Checks `metrics.progress` above the groups, which applies to groups with its parameters, so at least one must have them. */
+function diagnosticsAboutProgress(blocks: readonly Block[], source: YamlSource): LocatedDiagnostic[] {
+  const inheriting = blocks.filter((block) => block.progress !== null && isInherited(block.progress, block));
+  const [first] = inheriting;
+  if (first?.progress === undefined || first.progress === null) return [];
+  const names = namesIn(String(first.progress.content.total));
+  const known = inheriting.map((block) => new Set(parameterNames(block).map(identifierOf)));
+  if (known.some((all) => names.every((name) => all.has(name)))) return [];
+  const every = [...new Set(known.flatMap((all) => [...all]))];
+  const missing = names.find((name) => !every.includes(name));
+  const problem =
+    missing === undefined
+      ? `no group has all of ${names.map((name) => `\`${name}\``).join(', ')}.`
+      : `no group has a parameter \`${missing}\`. ${didYouMean(missing, every)}`;
+  const keys = [...first.progress.keys, 'total'];
+  return [{ place: source.placeOf(keys), keys, problem, fix: 'Say the total with parameters that a group has.' }];
+}
+
+/** Variables of an expression; empty if it cannot be compiled, which is reported elsewhere. */
+function namesIn(text: string): readonly string[] {
+  try {
+    return compileExpression(text).names;
+  } catch (error) {
+    if (error instanceof ExpressionError) return [];
+    throw error;
+  }
+}
+
+function diagnosticsAboutNeeds(blocks: readonly Block[], source: YamlSource): LocatedDiagnostic[] {
+  const known = new Map(blocks.map((block) => [block.group, block]));
+  const unknown = blocks.flatMap((block) =>
+    block.needs.slice(0, mostHints).flatMap((need): LocatedDiagnostic[] => {
+      const keys = [...block.keys, 'needs', ...need.at];
+      const mistake = mistakeInNeed(block, need, known);
+      return mistake === null ? [] : [{ place: source.placeOf(keys), keys, ...mistake }];
+    }),
+  );
+  const order = dependencyOrder(new Map(blocks.map((block) => [block.group, neededGroups(block)])));
+  if (order.kind === 'order') return unknown;
+  const at = ['groups', order.ring[0]!, 'needs'];
+  const problem = `these groups wait for each other: ${order.ring.join(' → ')}.`;
+  return [...unknown, { place: source.placeOfKey(at), keys: at, problem, fix: 'Remove one of these `needs`.' }];
+}
+
+/** What is wrong with a need; null: nothing. A need by parameters selects runs with the same values. */
+function mistakeInNeed(
+  block: Block,
+  { group: name, by }: NeededGroup,
+  known: ReadonlyMap<string, Block>,
+): { problem: string; fix: string } | null {
+  const needed = known.get(name);
+  if (needed === undefined) {
+    const others = [...known.keys()].filter((other) => other !== block.group);
+    const problem = `there is no group \`${name}\`. ${didYouMean(name, others)}`;
+    return { problem, fix: 'Name a group of this file in `needs`.' };
+  }
+  const open = [block, needed].find(
+    ({ method: { content } }) => by.length > 0 && content.kind !== 'grid' && content.open,
+  );
+  if (open !== undefined) {
+    const problem = `the points of group \`${open.group}\` are chosen one by one, and a need by parameters goes with points that are known at the launch.`;
+    return { problem, fix: `Need the whole group (\`needs: [${name}]\`), or give both groups points of their own.` };
+  }
+  for (const { group, ...own } of [block, needed]) {
+    const names = parameterNames(own);
+    const missing = by.find((parameter) => !names.includes(parameter));
+    if (missing === undefined) continue;
+    const problem = `there is no parameter \`${missing}\` in group \`${group}\`. ${didYouMean(missing, names)}`;
+    return { problem, fix: 'Name parameters that both groups have.' };
+  }
+  return null;
+}
 
 /** Reports contradictions in a block, as far as they can be found without evaluating expressions. */
 export function checkBlock(block: Block, report: Report): void {
@@ -160,9 +292,6 @@ function varies(rule: ParameterRule): boolean {
   return rule.kind === 'drawn' || (rule.kind === 'axis' && rule.values.length > 1 && !rule.crossed);
 }
 
-/** Number of unknown names for which a hint is computed. */
-const mostHints = 20;
-
 function checkEdits(block: Block, report: Report): void {
   const all = [block.parameters, ...block.cases].flatMap((rules) => [...rules]);
   const set = new Set(all.map(([name]) => name));
@@ -246,4 +375,42 @@ function words(count: number): string {
 function valuesIn(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1;
   return Object.values(value).reduce<number>((sum, inner) => sum + valuesIn(inner), 1);
+}
+
+/** Keys that conflict with `for_each` and `after_each`, and names that these cannot refer to. @param blocks All of the file. */
+function mistakesInEach({ group, keys, each }: Block, blocks: readonly Block[]): Mistake[] {
+  if (each === null) return [];
+  const before = blocks.slice(
+    0,
+    blocks.findIndex((block) => block.group === group),
+  );
+  const named = each.groups.flatMap(({ name, at }): Mistake[] => {
+    const source = before.find((block) => block.group === name);
+    const place = [...each.keys, ...at];
+    if (source === undefined) return [{ keys: place, ...unknownSource(name, before, blocks) }];
+    const { content: method } = source.method;
+    if (method.kind === 'grid' || !method.open) return [];
+    const problem = `the points of group \`${name}\` are chosen one by one, and its runs are not known at the launch.`;
+    return [{ keys: place, problem, fix: 'Draw its points: `method: random` and `run_cap: 20`.' }];
+  });
+  const { beside } = each;
+  if (beside === null) return named;
+  const problem = `the points of group \`${group}\` are those of other runs (\`${each.keys.at(-1)}\`), so \`${beside}\` has no use.`;
+  return [...named, { keys: [...keys, beside], problem, fix: `Remove \`${beside}\`; \`when\` leaves points out.` }];
+}
+
+function unknownSource(
+  name: string,
+  before: readonly Block[],
+  all: readonly Block[],
+): { problem: string; fix: string } {
+  if (all.some(({ group }) => group === name)) {
+    const fix = 'Put a group below those whose runs it is made of.';
+    return { problem: `group \`${name}\` is not above this one.`, fix };
+  }
+  const names = before.map(({ group }) => group);
+  return {
+    problem: `there is no group \`${name}\`. ${didYouMean(name, names)}`,
+    fix: 'Name a group that stands above.',
+  };
 }
