@@ -183,3 +183,18 @@ export type SchedulerEvent = z.infer<typeof SchedulerEvent>;
 
 /** The fields of one type of event. */
 export type EventOf<Type extends SchedulerEvent['type']> = Extract<SchedulerEvent, { type: Type }>;
+
+/** Everything the scheduler can ask for, as data; the supervisor carries it out. */
+export type SchedulerAction =
+  /**
+   * `resumed`: an earlier attempt was up, so the run may find its own checkpoints. `isUp`: the process is up already, or was a
+   * moment ago; the supervisor adopts it and starts nothing.
+   */
+  | { type: 'launch'; id: RunId; attempt: number; slot: Slot; resumed: boolean; isUp?: true }
+  /** Send SIGTERM. */
+  | { type: 'terminate'; id: RunId; attempt: number }
+  /** Sends SIGKILL to the whole process tree. */
+  | { type: 'kill'; id: RunId; attempt: number }
+  /** Suspends the whole process tree until `continue`. */
+  | { type: 'pause'; id: RunId; attempt: number }
+  | { type: 'continue'; id: RunId; attempt: number };

@@ -5,11 +5,20 @@ import { Breaker, Chosen, Retry, RunsSubmitted, SeenGpu } from './event.js';
 import { file } from './lifecycle/move.js';
 import { fileOrder, intakeOf } from './lifecycle/submit.js';
 import { Need, Slot } from './placement/slot.js';
-import { groupOf, setNeeds } from './queue/groups.js';
-import { setNeededRuns } from './queue/needed-runs.js';
+import { groupOf, setNeededRuns, setNeeds } from './queue/groups.js';
 import { requeue } from './queue/queues.js';
-import type { Run, RunState, Terms } from './run-state.js';
-import { Boot, emptyState, type Group, GroupStart, type Intake, OpenGroup, type SchedulerState } from './state.js';
+import {
+  Boot,
+  emptyState,
+  type Group,
+  GroupStart,
+  type Intake,
+  OpenGroup,
+  type Run,
+  type RunState,
+  type SchedulerState,
+  type Terms,
+} from './state.js';
 
 const time = z.number();
 

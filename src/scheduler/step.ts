@@ -8,13 +8,12 @@
 import { assertNever } from '../base/assert-never.js';
 import type { GpuIndex, RunId } from '../base/ids.js';
 import { failureClass, type Outcome } from '../base/outcome.js';
-import type { SchedulerAction, StepContext } from './action.js';
-import type { Breaker, EventOf, SchedulerEvent } from './event.js';
-import { due } from './lifecycle/deadlines.js';
+import type { Breaker, EventOf, SchedulerAction, SchedulerEvent } from './event.js';
 import {
   amend,
   continueRun,
   countedOutcome,
+  due,
   hold,
   holdForBreaker,
   holdForTarget,
@@ -30,13 +29,22 @@ import {
 } from './lifecycle/move.js';
 import { lookAgain, passStartTimes, pauseIfOutside } from './lifecycle/start.js';
 import { forget, submit, takeIn } from './lifecycle/submit.js';
-import { demandOf, freeSlot, hasShare, spareCpu } from './placement/placement.js';
+import { demandOf, freeSlot, hasShare, isPossibleNow, spareCpu, usableGpus } from './placement/placement.js';
 import { type Slot, slotName } from './placement/slot.js';
-import { groupOf } from './queue/groups.js';
-import { launchWaiting } from './queue/launch.js';
-import { closeGroups } from './queue/open-groups.js';
-import { type ActiveState, type Ending, inLine, isActive, type Run } from './run-state.js';
-import type { GpuDevice, GpuPool, Group, SchedulerState } from './state.js';
+import { closeGroups, groupOf } from './queue/groups.js';
+import { isBefore, openHeads } from './queue/queues.js';
+import {
+  type ActiveState,
+  type Ending,
+  type GpuDevice,
+  type GpuPool,
+  type Group,
+  inLine,
+  isActive,
+  type Run,
+  type SchedulerState,
+  type StepContext,
+} from './state.js';
 
 /** The result of an event. `touched`: runs whose own state changed. */
 type Step = { actions: readonly SchedulerAction[]; touched: ReadonlySet<RunId> };
@@ -71,6 +79,43 @@ function react(turn: StepContext, event: SchedulerEvent): void {
     default:
       return 'ids' in event ? applyRequest(turn, event) : applyAttemptEvent(turn, event);
   }
+}
+
+/**
+ * Gives free slots to waiting runs: the highest priority first, then the oldest.
+ *
+ * A later run never takes the GPUs or cores for which an earlier one waits: they are kept for it, so it cannot starve. A run that
+ * could not start even if no other run of this supervisor were up is passed over, as keeping room would not help it. Nothing is
+ * launched while runs are still being added: the first one in order may be among those.
+ */
+function launchWaiting(turn: StepContext): void {
+  if (turn.state.intakes.length > 0) return;
+  for (let next = nextLaunch(turn.state); next !== null; next = nextLaunch(turn.state)) {
+    const { run, slot } = next;
+    const resumed = run.starts > 0;
+    run.attempt += 1;
+    move(turn, run, { phase: 'starting', slot, stop: null });
+    turn.actions.push({ type: 'launch', id: run.id, attempt: run.attempt, slot, resumed });
+  }
+}
+
+/** The first run in line for which there is room that is not kept for an earlier one. */
+function nextLaunch(state: SchedulerState): { run: Run; slot: Slot } | null {
+  const kept = { gpus: new Set<GpuIndex>(), cores: 0 };
+  for (const run of line(state)) {
+    const demand = demandOf(state, run);
+    const slot = freeSlot(state, demand, kept);
+    if (slot !== null) return { run, slot };
+    kept.cores += demand.cores;
+    if (demand.gpus > 0) for (const { index } of usableGpus(state, demand)) kept.gpus.add(index);
+  }
+  return null;
+}
+
+/** The first run of each queue that could start now if it were alone, in the order of their turns. */
+function line(state: SchedulerState): Run[] {
+  const heads = openHeads(state).filter((run) => isPossibleNow(state, demandOf(state, run)));
+  return heads.sort((a, b) => (isBefore(a, b) ? -1 : 1));
 }
 
 /** Applies an event of one attempt. */

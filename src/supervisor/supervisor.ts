@@ -1,7 +1,7 @@
 import type { RunId } from '../base/ids.js';
 import type { OpenExecutor } from '../executors/executor.js';
 import { passTurn } from '../processes/turn.js';
-import { nextDeadline } from '../scheduler/lifecycle/deadlines.js';
+import { nextDeadline } from '../scheduler/lifecycle/move.js';
 import { isSettled } from '../scheduler/placement/waiting-reason.js';
 import { snapshotOf } from '../scheduler/snapshot.js';
 import type { Plan } from '../spec/planned-run.js';

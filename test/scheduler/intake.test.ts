@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nextDeadline } from '../../src/scheduler/lifecycle/deadlines.js';
+import { nextDeadline } from '../../src/scheduler/lifecycle/move.js';
 import type { SchedulerEvent } from '../../src/scheduler/event.js';
 import { restored, Snapshot, snapshotOf } from '../../src/scheduler/snapshot.js';
 import type { SchedulerState } from '../../src/scheduler/state.js';

@@ -1,11 +1,16 @@
 import { GpuIndex, GroupId, RunId } from '../../src/base/ids.js';
 import type { Outcome } from '../../src/base/outcome.js';
-import type { SchedulerAction } from '../../src/scheduler/action.js';
-import type { Breaker, GrantedGpu, SchedulerEvent, SeenGpu, SubmittedRun } from '../../src/scheduler/event.js';
-import type { Run } from '../../src/scheduler/run-state.js';
+import type {
+  Breaker,
+  GrantedGpu,
+  SchedulerAction,
+  SchedulerEvent,
+  SeenGpu,
+  SubmittedRun,
+} from '../../src/scheduler/event.js';
 import type { Need } from '../../src/scheduler/placement/slot.js';
 import { slotName } from '../../src/scheduler/placement/slot.js';
-import { emptyState, type SchedulerState } from '../../src/scheduler/state.js';
+import { emptyState, type Run, type SchedulerState } from '../../src/scheduler/state.js';
 import { step } from '../../src/scheduler/step.js';
 
 export const GRACE_MS = 10_000;

@@ -1,5 +1,5 @@
 import type { RunId } from '../../src/base/ids.js';
-import type { Run } from '../../src/scheduler/run-state.js';
+import type { Run } from '../../src/scheduler/state.js';
 import type { Moment, TrueGpu, World } from './world.js';
 
 /**

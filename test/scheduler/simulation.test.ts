@@ -1,12 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nextDeadline } from '../../src/scheduler/lifecycle/deadlines.js';
-import type { SchedulerAction } from '../../src/scheduler/action.js';
-import type { SchedulerEvent } from '../../src/scheduler/event.js';
-import { isActive } from '../../src/scheduler/run-state.js';
-import { emptyState, type SchedulerState } from '../../src/scheduler/state.js';
+import { nextDeadline } from '../../src/scheduler/lifecycle/move.js';
+import type { SchedulerAction, SchedulerEvent } from '../../src/scheduler/event.js';
+import { emptyState, isActive, type SchedulerState } from '../../src/scheduler/state.js';
 import { step } from '../../src/scheduler/step.js';
-import { growingGroups } from '../../src/scheduler/queue/open-groups.js';
+import { growingGroups } from '../../src/scheduler/queue/groups.js';
 import { isIdle, isSettled, stuckSweeps, waitingReason } from '../../src/scheduler/placement/waiting-reason.js';
 import { slots, submitted } from './play.js';
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { SchedulerAction } from '../../src/scheduler/action.js';
-import type { SchedulerEvent } from '../../src/scheduler/event.js';
+import type { SchedulerAction, SchedulerEvent } from '../../src/scheduler/event.js';
 import { restored, Snapshot, snapshotOf } from '../../src/scheduler/snapshot.js';
 import { emptyState } from '../../src/scheduler/state.js';
 import { step } from '../../src/scheduler/step.js';

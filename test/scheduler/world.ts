@@ -1,9 +1,7 @@
 import { GpuIndex, type RunId } from '../../src/base/ids.js';
 import type { FailureClass, Outcome } from '../../src/base/outcome.js';
-import type { SchedulerAction } from '../../src/scheduler/action.js';
-import type { SchedulerEvent } from '../../src/scheduler/event.js';
-import type { Run } from '../../src/scheduler/run-state.js';
-import { emptyState, type SchedulerState } from '../../src/scheduler/state.js';
+import type { SchedulerAction, SchedulerEvent } from '../../src/scheduler/event.js';
+import { emptyState, type Run, type SchedulerState } from '../../src/scheduler/state.js';
 import { step } from '../../src/scheduler/step.js';
 import { drained, gpuSlots, id as runId, seen, type Seen, type Sketch, submitted } from './play.js';
 

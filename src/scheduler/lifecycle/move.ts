@@ -1,14 +1,21 @@
 import { failureClass, type Outcome } from '../../base/outcome.js';
-import type { StepContext } from '../action.js';
 import { demandOf, occupy, vacate } from '../placement/placement.js';
 import type { Slot } from '../placement/slot.js';
-import { completionChanged, groupOf } from '../queue/groups.js';
-import { neededRunChanged } from '../queue/needed-runs.js';
+import { completionChanged, groupOf, neededRunChanged } from '../queue/groups.js';
 import { requeue } from '../queue/queues.js';
-import { type Ending, inLine, isActive, isInBackoff, type Run, type RunState, type StopCause } from '../run-state.js';
-import { isTooEarly } from '../start/group-start.js';
-import type { Group, SchedulerState } from '../state.js';
-import { setDeadline } from './deadlines.js';
+import { isTooEarly, nextStartCheck } from '../start/group-start.js';
+import {
+  type Ending,
+  type Group,
+  inLine,
+  isActive,
+  isInBackoff,
+  type Run,
+  type RunState,
+  type SchedulerState,
+  type StepContext,
+  type StopCause,
+} from '../state.js';
 
 /** Moves one run to its next state and keeps every index correct. The only place where a run's state is written. */
 export function move(turn: StepContext, run: Run, next: RunState): void {
@@ -210,4 +217,46 @@ function requeueByHand(turn: StepContext, run: Run): void {
 
 function backoffMs({ retry, retried }: Run): number {
   return Math.max(retry.backoffMs, Math.min(LONGEST_BACKOFF, retry.backoffMs * 2 ** retried));
+}
+
+/**
+ * When `time-passed` is needed next, Unix ms; null while no run has a deadline and no group a start time. While runs are still to be added, that is at once.
+ */
+export function nextDeadline(state: SchedulerState): number | null {
+  const [intake] = state.intakes;
+  if (intake !== undefined) return intake.submission.at;
+  const times = [nextRunDeadline(state), nextStartCheck(state)].filter((at) => at !== null);
+  return times.length === 0 ? null : Math.min(...times);
+}
+
+/** The first deadline of a run; null: none has one. */
+export function nextRunDeadline({ deadlines }: SchedulerState): number | null {
+  return deadlines.firstRank()?.[0] ?? null;
+}
+
+/** The first run whose deadline has passed, or null. */
+export function due({ deadlines, runs }: SchedulerState, at: number): Run | null {
+  const rank = deadlines.firstRank();
+  return rank === null || rank[0] > at ? null : runs.get(deadlines.first()!)!;
+}
+
+/** Must be called when a run has changed. */
+function setDeadline({ deadlines }: SchedulerState, run: Run): void {
+  const at = deadlineOf(run);
+  if (at === null) deadlines.delete(run.id);
+  else deadlines.set(run.id, [at, run.order]);
+}
+
+/** The time of the next change that needs no event: its kill, its retry, or its timeout. */
+function deadlineOf({ state, hold, timeoutMs }: Run): number | null {
+  switch (state.phase) {
+    case 'waiting':
+      return hold === null ? state.notBefore : null;
+    case 'running':
+      return timeoutMs === null || state.pausedAt !== null ? null : state.since + timeoutMs + state.pausedMs;
+    case 'stopping':
+      return state.killAt;
+    default:
+      return null;
+  }
 }

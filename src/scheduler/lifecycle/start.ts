@@ -4,13 +4,11 @@
  */
 import type { GroupId } from '../../base/ids.js';
 import { clockText } from '../../text/zoned-time.js';
-import type { StepContext } from '../action.js';
 import { groupOf } from '../queue/groups.js';
 import { requeue } from '../queue/queues.js';
-import type { Run } from '../run-state.js';
 import { isTooEarly, wallTime } from '../start/group-start.js';
 import { earliestStart, openingAt, type StartTimes } from '../start/start-times.js';
-import type { Group, GroupStart, SchedulerState } from '../state.js';
+import type { Group, GroupStart, Run, SchedulerState, StepContext } from '../state.js';
 import { continueRun, pause } from './move.js';
 
 /** How long before it opens a group counts as about to open, ms: what its runs need has to be looked at first. */

@@ -1,12 +1,17 @@
 import type { GroupId, RunId } from '../../base/ids.js';
-import type { StepContext } from '../action.js';
 import type { EventOf, SubmittedRun } from '../event.js';
 import { spareCpu } from '../placement/placement.js';
-import { completionChanged, groupOf, isOpen, setDropped, setNeeds } from '../queue/groups.js';
-import { setNeededRuns } from '../queue/needed-runs.js';
+import { completionChanged, groupOf, isOpen, setDropped, setNeededRuns, setNeeds } from '../queue/groups.js';
 import { leaveQueue } from '../queue/queues.js';
-import { inLine, isActive, type Run, type Terms } from '../run-state.js';
-import type { Intake, SchedulerState } from '../state.js';
+import {
+  inLine,
+  type Intake,
+  isActive,
+  type Run,
+  type SchedulerState,
+  type StepContext,
+  type Terms,
+} from '../state.js';
 import { amend, file, liftBreaker, move, trustAgain } from './move.js';
 import { setStart } from './start.js';
 

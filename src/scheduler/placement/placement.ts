@@ -1,6 +1,5 @@
 import type { GpuIndex, RunId } from '../../base/ids.js';
-import type { Run } from '../run-state.js';
-import type { CpuPool, GpuDevice, SchedulerState } from '../state.js';
+import type { CpuPool, GpuDevice, Run, SchedulerState } from '../state.js';
 import type { Need, Slot } from './slot.js';
 
 /** Room that is kept for runs further ahead in the line: GPUs, and a number of CPU slots. */

@@ -1,13 +1,18 @@
 import { gpuName, nameOf, type RunId, sweepOf } from '../../base/ids.js';
 import type { Outcome } from '../../base/outcome.js';
-import { nextRunDeadline } from '../lifecycle/deadlines.js';
-import { brokenInFile, groupOf, unmetNeed } from '../queue/groups.js';
-import { firstBefore, queueHeads } from '../queue/launch.js';
-import { growingGroups } from '../queue/open-groups.js';
-import { unmetRuns } from '../queue/queues.js';
+import { nextRunDeadline } from '../lifecycle/move.js';
+import { brokenInFile, groupOf, growingGroups, unmetNeed } from '../queue/groups.js';
+import { firstBefore, queueHeads, unmetRuns } from '../queue/queues.js';
 import { isFarFromStart, openingText } from '../start/group-start.js';
-import { type Ending, isActive, isInBackoff, type Run } from '../run-state.js';
-import type { GpuDevice, Group, SchedulerState } from '../state.js';
+import {
+  type Ending,
+  type GpuDevice,
+  type Group,
+  isActive,
+  isInBackoff,
+  type Run,
+  type SchedulerState,
+} from '../state.js';
 import {
   type Demand,
   demandOf,

@@ -1,8 +1,7 @@
 import type { RunId } from '../../base/ids.js';
-import { demandOf } from '../placement/placement.js';
-import type { Run } from '../run-state.js';
+import { type Demand, demandOf, isPossibleNow } from '../placement/placement.js';
 import { isTooEarly } from '../start/group-start.js';
-import type { SchedulerState } from '../state.js';
+import type { Run, SchedulerState } from '../state.js';
 import { RunHeap } from './run-heap.js';
 
 /** Puts a run in its queue, or removes it from any. Must be called when something that decides about its queue has changed. */
@@ -58,4 +57,34 @@ function roomKey(state: SchedulerState, run: Run): string {
   const { gpus, perGpu, cores, within } = demandOf(state, run);
   if (gpus === 0) return `cpu/${cores}`;
   return `${gpus}/${perGpu}/${cores}/${within?.join() ?? ''}/${run.need.memory ?? run.group}`;
+}
+
+/** The first earlier run in line that waits for what this one needs; null: none does. */
+export function firstBefore(state: SchedulerState, run: Run): Run | null {
+  const demand = demandOf(state, run);
+  let first: Run | null = null;
+  for (const head of openHeads(state)) {
+    if (!isBefore(head, first ?? run)) continue;
+    const other = demandOf(state, head);
+    if (isRivalry(demand, other) && isPossibleNow(state, other)) first = head;
+  }
+  return first;
+}
+
+function isRivalry(a: Demand, b: Demand): boolean {
+  if (a.cores > 0 && b.cores > 0) return true;
+  const isOnGpus = a.gpus > 0 && b.gpus > 0;
+  return isOnGpus && (a.within === null || b.within === null || a.within.some((index) => b.within!.includes(index)));
+}
+
+/** The first run of each queue whose runs need not wait for their start time. */
+export function openHeads(state: SchedulerState): Run[] {
+  return queueHeads(state).filter((run) => !isTooEarly(state, run));
+}
+
+/** The first run of each queue. */
+export function queueHeads({ queues, runs }: SchedulerState): Run[] {
+  const heads: Run[] = [];
+  for (const queue of queues.values()) heads.push(runs.get(queue.first()!)!);
+  return heads;
 }

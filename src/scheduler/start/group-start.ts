@@ -1,5 +1,4 @@
-import type { Run } from '../run-state.js';
-import type { GroupStart, SchedulerState } from '../state.js';
+import type { GroupStart, Run, SchedulerState } from '../state.js';
 
 /** The wall clock at a time of the scheduler's clock, as last read. Unix ms. */
 export function wallTime({ boots }: Pick<SchedulerState, 'boots'>, at: number): number {

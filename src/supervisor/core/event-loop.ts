@@ -1,7 +1,6 @@
 import type { RunId } from '../../base/ids.js';
 import { UserError } from '../../base/user-error.js';
-import type { SchedulerAction } from '../../scheduler/action.js';
-import type { SchedulerEvent } from '../../scheduler/event.js';
+import type { SchedulerAction, SchedulerEvent } from '../../scheduler/event.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import { step } from '../../scheduler/step.js';
 import { isTurnOver, nextTurn } from '../../processes/turn.js';

@@ -2,10 +2,16 @@ import type { RunId } from '../../base/ids.js';
 import type { Outcome } from '../../base/outcome.js';
 import type { Executor, Found, Start } from '../../executors/executor.js';
 import type { EventOf, SchedulerEvent } from '../../scheduler/event.js';
-import { type ActiveState, type Ending, isActive, type Run, type RunState } from '../../scheduler/run-state.js';
 import { slotName } from '../../scheduler/placement/slot.js';
 import { restored, Snapshot } from '../../scheduler/snapshot.js';
-import type { SchedulerState } from '../../scheduler/state.js';
+import {
+  type ActiveState,
+  type Ending,
+  isActive,
+  type Run,
+  type RunState,
+  type SchedulerState,
+} from '../../scheduler/state.js';
 import { step } from '../../scheduler/step.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import type { EventLoop } from './event-loop.js';

@@ -7,7 +7,7 @@ import { type SiblingPauses, WritingRhythm } from '../../analysis/health/silence
 import type { Ailment, RunHealth } from '../../base/run-words.js';
 import { runFiles } from '../../contract/files.js';
 import { statRegular } from '../../files/regular-file.js';
-import type { RunState } from '../../scheduler/run-state.js';
+import type { RunState } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import type { JudgedLevels } from '../reading/reading-messages.js';
 import type { Followed } from '../runs/watcher.js';

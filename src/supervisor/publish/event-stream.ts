@@ -8,8 +8,7 @@ import type { Source, StreamedEvent, StreamLine } from '../../protocol/event-str
 import type { SchedulerEvent } from '../../scheduler/event.js';
 import { slotName } from '../../scheduler/placement/slot.js';
 import { isSweepOver } from '../../scheduler/placement/waiting-reason.js';
-import type { Ending, Run } from '../../scheduler/run-state.js';
-import type { SchedulerState } from '../../scheduler/state.js';
+import type { Ending, Run, SchedulerState } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import { EventFile } from './event-file.js';
 import { endReason, wordOf } from './run-view.js';

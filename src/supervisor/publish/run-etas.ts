@@ -4,8 +4,7 @@ import { standsStill } from '../../analysis/forecast/own-pace.js';
 import type { TimeRange } from '../../analysis/forecast/time-range.js';
 import { timesLeft, type UpRun } from '../../analysis/forecast/up-runs.js';
 import type { GroupId, RunId } from '../../base/ids.js';
-import type { Run, UpTime } from '../../scheduler/run-state.js';
-import type { SchedulerState } from '../../scheduler/state.js';
+import type { Run, SchedulerState, UpTime } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import type { MonitoredMetrics } from './run-view.js';
 

@@ -1,12 +1,11 @@
 import type { TimeRange } from '../../analysis/forecast/time-range.js';
 import { type GroupId, nameOf, type RunId, sweepOf } from '../../base/ids.js';
 import type { FleetStatus, NodeStatus, RunSummary, SweepSummary } from '../../protocol/run-summary.js';
-import { growingGroups } from '../../scheduler/queue/open-groups.js';
+import { growingGroups } from '../../scheduler/queue/groups.js';
 import { isSettled, stuckSweeps, waitingReason } from '../../scheduler/placement/waiting-reason.js';
 import { unmetRuns } from '../../scheduler/queue/queues.js';
-import type { Run } from '../../scheduler/run-state.js';
 import { startsAt } from '../../scheduler/start/group-start.js';
-import type { Group, SchedulerState } from '../../scheduler/state.js';
+import type { Group, Run, SchedulerState } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import { type RunContext, runSummary } from './run-view.js';
 

@@ -9,7 +9,7 @@ import { endStateOf } from '../../base/run-words.js';
 import { awaitingInput, type RunSummary, type RunWord } from '../../protocol/run-summary.js';
 import type { VerbTarget } from '../../protocol/run-verbs.js';
 import { gpusOf, slotName } from '../../scheduler/placement/slot.js';
-import { isActive, type Run, type RunState } from '../../scheduler/run-state.js';
+import { isActive, type Run, type RunState } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import { policyOf } from '../../spec/policy/policy-words.js';
 import { startDigests } from '../../spec/expand/identity.js';

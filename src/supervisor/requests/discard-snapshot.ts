@@ -5,8 +5,7 @@ import { isLink } from '../../files/run-directory/own-directory.js';
 import { obstacleOf } from '../../files/regular-file.js';
 import type { Ack } from '../../protocol/message.js';
 import { isOpen } from '../../scheduler/queue/groups.js';
-import type { Run } from '../../scheduler/run-state.js';
-import type { Group } from '../../scheduler/state.js';
+import type { Group, Run } from '../../scheduler/state.js';
 import type { CommandHandler, RequestPorts } from './request.js';
 
 type SnapshotPorts = Pick<RequestPorts, 'loop' | 'plannedRuns'>;

@@ -10,9 +10,8 @@ import {
   runVerbNames,
 } from '../../protocol/run-verbs.js';
 import { isOpen } from '../../scheduler/queue/groups.js';
-import { isActive } from '../../scheduler/run-state.js';
 import { startsAt } from '../../scheduler/start/group-start.js';
-import type { SchedulerState } from '../../scheduler/state.js';
+import { isActive, type SchedulerState } from '../../scheduler/state.js';
 import { counted } from '../../text/numbers.js';
 import { verbTarget } from '../publish/run-view.js';
 import type { Request } from '../publish/socket-server.js';

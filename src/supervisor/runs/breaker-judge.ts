@@ -4,8 +4,7 @@ import type { GpuIndex, RunId } from '../../base/ids.js';
 import { isSeedName, type Parameters } from '../../base/scalar.js';
 import type { SchedulerEvent } from '../../scheduler/event.js';
 import { gpusOf } from '../../scheduler/placement/slot.js';
-import { isActive, type Run } from '../../scheduler/run-state.js';
-import type { Group, SchedulerState } from '../../scheduler/state.js';
+import { type Group, isActive, type Run, type SchedulerState } from '../../scheduler/state.js';
 
 type EvidenceTools = { readonly state: SchedulerState; readonly now: () => number };
 

@@ -1,7 +1,7 @@
 import { type CallEnd, callProgram } from '../../processes/short-call.js';
 import { usableCores } from '../../processes/usable-cores.js';
 import { gpusOf } from '../../scheduler/placement/slot.js';
-import { isActive } from '../../scheduler/run-state.js';
+import { isActive } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import type { EventLoop } from '../core/event-loop.js';
 import type { GpuWatch } from '../gpus/gpu-watch.js';

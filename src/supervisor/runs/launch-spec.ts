@@ -5,7 +5,7 @@ import type { LaunchSpec } from '../../executors/executor.js';
 import { hasWandbAccount } from '../../files/wandb-account.js';
 import { hasSweepInside } from '../../files/wandb-program.js';
 import { demandOf } from '../../launch/demand.js';
-import type { SchedulerAction } from '../../scheduler/action.js';
+import type { SchedulerAction } from '../../scheduler/event.js';
 import { gpusOf, type Slot } from '../../scheduler/placement/slot.js';
 import { loggerEnvironment } from '../../spec/expand/wandb-run.js';
 import type { PlannedRun } from '../../spec/planned-run.js';

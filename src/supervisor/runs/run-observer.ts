@@ -2,7 +2,7 @@ import type { RunId } from '../../base/ids.js';
 import type { Outcome } from '../../base/outcome.js';
 import type { RunRecord } from '../../contract/run-record.js';
 import { gpusOf, slotName } from '../../scheduler/placement/slot.js';
-import { isActive, type Run } from '../../scheduler/run-state.js';
+import { isActive, type Run } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import type { EventLoop } from '../core/event-loop.js';
 import type { GpuWatch } from '../gpus/gpu-watch.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nextDeadline } from '../../../src/scheduler/lifecycle/deadlines.js';
+import { nextDeadline } from '../../../src/scheduler/lifecycle/move.js';
 import type { SchedulerEvent } from '../../../src/scheduler/event.js';
 import {
   after,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FailureClass, Outcome } from '../../../src/base/outcome.js';
-import { nextDeadline } from '../../../src/scheduler/lifecycle/deadlines.js';
+import { nextDeadline } from '../../../src/scheduler/lifecycle/move.js';
 import type { SchedulerEvent } from '../../../src/scheduler/event.js';
 import { isSettled, waitingReason } from '../../../src/scheduler/placement/waiting-reason.js';
 import {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { GroupId } from '../../../src/base/ids.js';
 import type { Breaker, EventOf, SchedulerEvent } from '../../../src/scheduler/event.js';
 import { isSettled } from '../../../src/scheduler/placement/waiting-reason.js';
-import { groupInNeed, growingGroups } from '../../../src/scheduler/queue/open-groups.js';
+import { groupInNeed, growingGroups } from '../../../src/scheduler/queue/groups.js';
 import { restored, Snapshot, snapshotOf } from '../../../src/scheduler/snapshot.js';
 import { asked, ended, endedAs, launched, play, type Sketch, slots, started, submitted } from '../play.js';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SchedulerEvent } from '../../../src/scheduler/event.js';
-import { nextDeadline } from '../../../src/scheduler/lifecycle/deadlines.js';
+import { nextDeadline } from '../../../src/scheduler/lifecycle/move.js';
 import {
   isAsleep,
   isIdle,

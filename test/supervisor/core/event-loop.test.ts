@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { SchedulerAction } from '../../../src/scheduler/action.js';
-import type { SchedulerEvent } from '../../../src/scheduler/event.js';
+import type { SchedulerAction, SchedulerEvent } from '../../../src/scheduler/event.js';
 import { emptyState } from '../../../src/scheduler/state.js';
 import { EventLoop, type Observer } from '../../../src/supervisor/core/event-loop.js';
 import { ended, id, short, slots, started, stopAsked, submitted } from '../../scheduler/play.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Run } from '../../../src/scheduler/run-state.js';
+import type { Run } from '../../../src/scheduler/state.js';
 import { wellHealth } from '../../../src/analysis/health/finding.js';
 import { nothingMonitored, runSummary } from '../../../src/supervisor/publish/run-view.js';
 import { RunSummary } from '../../../src/protocol/run-summary.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunId } from '../../../src/base/ids.js';
 import { runFiles } from '../../../src/contract/files.js';
-import type { Run } from '../../../src/scheduler/run-state.js';
+import type { Run } from '../../../src/scheduler/state.js';
 import { annotate } from '../../../src/supervisor/requests/annotate.js';
 import type { RequestPorts } from '../../../src/supervisor/requests/request.js';
 import { Annotations } from '../../../src/supervisor/runs/annotations.js';
