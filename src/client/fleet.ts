@@ -6,17 +6,19 @@ import {
   type ClientMessage,
   type Command,
   encode,
+  looksOnly,
   MessageReader,
+  olderVersion,
   type Plan,
   PROTOCOL_VERSION,
+  readOnlyRefusal,
+  replaceSupervisor,
   type RequestedSlots,
   ServerMessage,
   submission,
 } from '../protocol/message.js';
 import type { FleetStatus, RunSummary, SweepSummary } from '../protocol/run-summary.js';
 import type { PlainVerb, RunOrder } from '../protocol/run-verbs.js';
-import { olderVersion, replaceSupervisor } from '../protocol/older-version.js';
-import { looksOnly, readOnlyRefusal } from '../protocol/read-only.js';
 import { Mirror } from './mirror.js';
 
 export type { Ack, Command, RequestedSlots } from '../protocol/message.js';

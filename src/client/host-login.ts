@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, statSync } from 'node:fs';
 import { type Readable, Transform, type TransformCallback, type Writable } from 'node:stream';
 import { UserError } from '../base/user-error.js';
-import { descendantsOf } from '../processes/descendants.js';
+import { descendantsOf } from '../processes/proc-file.js';
 import type { HostOrder } from '../protocol/host-order.js';
 import { lineText, shortened } from '../text/display-text.js';
 import { durationText } from '../text/duration.js';

@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
+import { isDead, type ProcessStat } from '../base/process-stat.js';
 import { runMarks } from '../contract/files.js';
 import { withSpareDescriptors } from '../files/spare-descriptor.js';
 import { readProcFile } from './proc-file.js';
-import { isDead, type ProcessStat } from '../base/process-stat.js';
-import { readStat } from './process-identity.js';
+import { isAlive, type ProcessIdentity, readStat } from './process-identity.js';
 
 /**
  * Facts from the environment of a process, which are fixed when it executes its program. They are cached between readings: reading
@@ -110,7 +110,7 @@ type OpenFile = { path: string; descriptor: string; isGone: boolean };
 const hasProc = existsSync('/proc/self/stat');
 
 /** The command of a process; empty if it is not readable. */
-export function argvOf(pid: number): readonly string[] {
+function argvOf(pid: number): readonly string[] {
   const bytes = readProcFile(`/proc/${pid}/cmdline`);
   return bytes === null ? [] : bytes.toString('utf8').split('\0').slice(0, -1);
 }
@@ -233,4 +233,18 @@ function linkOf(path: string): string | null {
   } catch {
     return null;
   }
+}
+
+/** File name of the supervisor's program, by which its command line is known. */
+const PROGRAM = 'supervisor.js';
+
+/**
+ * Whether exactly this process lives and is a supervisor. A lock may name any process, pid 1 as well: without a look at the command
+ * line it would be held for ever, and `restart` would end a process that has nothing to do with it. A command line that cannot be
+ * read is believed.
+ */
+export function isLivingSupervisor(identity: ProcessIdentity): boolean {
+  if (!isAlive(identity)) return false;
+  const argv = argvOf(identity.pid);
+  return argv.length === 0 || argv.some((argument) => basename(argument) === PROGRAM);
 }

@@ -5,6 +5,7 @@
  * answered with that number once they are safely recorded.
  */
 import * as z from 'zod';
+import packageJson from '../../package.json';
 import { AnnotationChange } from '../base/annotation.js';
 import { Name, RunId } from '../base/ids.js';
 import { knownPart } from '../base/known-part.js';
@@ -230,3 +231,32 @@ function strange(what: string): UserError {
     'Use the same version of memrl-tui on both ends: `memrl-tui restart` replaces the supervisor, its runs continue.',
   );
 }
+
+/** The version of this program. */
+export const PROGRAM_VERSION: string = packageJson.version;
+
+export const replaceSupervisor = '`memrl-tui restart` replaces it with this version; its runs continue.';
+
+/**
+ * The refusal of a request that an older supervisor does not know. Requests are only ever added, so it is always the older side
+ * that does not understand.
+ *
+ * @param version The version that the supervisor sent; null: it sent none, as all up to 0.1.0.
+ */
+export function olderVersion(version: string | null): Extract<Ack, { ok: false }> {
+  const told = version ?? '0.1.0 or earlier';
+  const message = `the supervisor is an older version of memrl-tui (${told}) and does not know this request`;
+  return { ok: false, message, fix: replaceSupervisor };
+}
+
+/** Why nothing can be done in a window that only looks, in a sentence. */
+export const looksOnly = 'This window is read-only.';
+
+export const looksOnlyFix = 'Open one without --read-only.';
+
+/** The answer to whatever a client that only looks asks for. */
+export const readOnlyRefusal: Ack = {
+  ok: false,
+  message: 'this window is read-only',
+  fix: looksOnlyFix,
+};

@@ -18,12 +18,12 @@ import { checkRunsDirectory } from '../files/private-folder.js';
 import { textOrNull } from '../files/regular-file.js';
 import { keepSpareDescriptors } from '../files/spare-descriptor.js';
 import { writeWhole } from '../files/whole-file.js';
-import { hostIdentity } from '../processes/host-identity.js';
-import { identityOf } from '../processes/process-identity.js';
+import { hostIdentity, identityOf } from '../processes/process-identity.js';
 import { completionOf } from '../spec/policy/completion.js';
-import { fallsSilent, Lease } from './core/lease.js';
 import {
+  fallsSilent,
   isAnsweringPing,
+  Lease,
   lockPath,
   type LockState,
   readLock,

@@ -11,9 +11,8 @@ import { enlargeHeap } from './core/large-heap.js';
 import { forgetting, type PastAttempt, Recovery, replay } from './core/recovery.js';
 import { EventStream } from './publish/event-stream.js';
 import type { Losses } from './runs/losses.js';
-import type { PlannedRuns } from './runs/planned-runs.js';
 import type { Records } from './runs/records.js';
-import type { SubmissionStore } from './runs/submission-store.js';
+import type { PlannedRuns, SubmissionStore } from './runs/submission-store.js';
 
 /** `recent`: the attempts that ended last, whose records may not have been written. */
 export type OpenedRuns = {

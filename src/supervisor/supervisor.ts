@@ -17,24 +17,27 @@ import { problems, Publisher, runContexts } from './publish/publisher.js';
 import { RunEtas } from './publish/run-etas.js';
 import { sweepSummaries } from './publish/sweep-view.js';
 import type { ReaderHooks, ReaderLink } from './reading/reading-messages.js';
-import { RequestHandler } from './requests/request-handler.js';
+import { carryOut } from './requests/request-handler.js';
 import { Slots } from './requests/slots.js';
-import { type GpuRoom, reconcile as reconcilePlan } from './requests/submission.js';
-import { Submissions } from './requests/submit.js';
+import { type GpuRoom, reconcile as reconcilePlan, Submissions } from './requests/submission.js';
 import { Annotations } from './runs/annotations.js';
 import { BreakerJudge } from './runs/breaker-judge.js';
-import { type AskDone, DoneCommands } from './runs/done-commands.js';
 import { Endings } from './runs/endings.js';
-import { type CompletionOf, outcomeOf as outcomeBy, type OutcomeOf } from './runs/exit-classification.js';
+import {
+  type AskDone,
+  type CompletionOf,
+  DoneCommands,
+  outcomeOf as outcomeBy,
+  type OutcomeOf,
+} from './runs/exit-classification.js';
 import { Launcher } from './runs/launcher.js';
 import { Losses } from './runs/losses.js';
 import { metricEffects } from './runs/metric-effects.js';
-import { PlannedRuns } from './runs/planned-runs.js';
 import { Proposer } from './runs/proposer.js';
 import { Records } from './runs/records.js';
 import { RunObserver } from './runs/run-observer.js';
 import { RunRedaction } from './runs/run-redaction.js';
-import { SubmissionStore } from './runs/submission-store.js';
+import { PlannedRuns, SubmissionStore } from './runs/submission-store.js';
 import { UsageWatch } from './runs/usage-watch.js';
 import { Warnings } from './runs/warnings.js';
 import { Watcher } from './runs/watcher.js';
@@ -227,7 +230,7 @@ function connected(options: SupervisorOptions, opened: OpenedRuns): Parts {
     for (const part of [records, watcher, annotations, ownership]) part.forget(id);
     loop.changed([id]);
   };
-  const requests = new RequestHandler({ loop, plannedRuns, executor, annotations, slots, discarded }, submit);
+  const requests = { loop, plannedRuns, executor, annotations, slots, discarded };
   const contextOf = runContexts({
     ...{ plannedRuns, redaction, watcher, executor },
     usageOf: (id) => ({ gpuMemory: gpus.memoryOf(id), ...usage.of(id) }),
@@ -249,7 +252,8 @@ function connected(options: SupervisorOptions, opened: OpenedRuns): Parts {
   };
   const publisher: Publisher = new Publisher(rows, {
     ...{ status, log, problems: () => problems({ loop, launcher, gpus, losses, watcher }) },
-    answer: (request, client) => requests.answer(request, client),
+    answer: async (request, client) =>
+      request.type === 'command' ? carryOut(request.command, requests) : submit.take(request, client),
     prepare: (untilMs) => records.flush(untilMs),
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type HostIdentity, hostIdentity, relationTo } from '../../src/processes/host-identity.js';
+import { type HostIdentity, hostIdentity, relationTo } from '../../src/processes/process-identity.js';
 
 const here: HostIdentity = { host: 'alpha', machineId: 'm1', bootId: 'b1', pidNamespace: 'pid:[1]' };
 

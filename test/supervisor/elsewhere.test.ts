@@ -3,10 +3,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ensureSupervisor } from '../../src/client/ensure-supervisor.js';
-import { hostIdentity } from '../../src/processes/host-identity.js';
-import { identityOf } from '../../src/processes/process-identity.js';
-import { Lease } from '../../src/supervisor/core/lease.js';
-import { readLock } from '../../src/supervisor/core/lock.js';
+import { hostIdentity, identityOf } from '../../src/processes/process-identity.js';
+import { Lease, readLock } from '../../src/supervisor/core/lock.js';
 import type { SupervisorLock } from '../../src/contract/supervisor-lock.js';
 import { bundledSupervisor, Testbed, untilState, waitFor } from './testbed.js';
 

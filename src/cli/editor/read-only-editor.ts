@@ -1,5 +1,5 @@
 import { UserError } from '../../base/user-error.js';
-import { looksOnly, looksOnlyFix } from '../../protocol/read-only.js';
+import { looksOnly, looksOnlyFix } from '../../protocol/message.js';
 import type { EditorPort } from '../../tui/state/editor-port.js';
 
 /** The editor of a window that only looks: the command of a run can be copied; a shell or an editor could change something. */

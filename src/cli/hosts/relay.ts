@@ -9,7 +9,7 @@ import { openOrStartSupervisor, openToLook } from '../../client/ensure-superviso
 import { lastLaunched } from '../../files/sweep-text.js';
 import type { Samples } from '../../logs/samples.js';
 import { type decodeOrder, WIRE_VERSION, wireMarks } from '../../protocol/host-order.js';
-import { PROGRAM_VERSION } from '../../protocol/older-version.js';
+import { PROGRAM_VERSION } from '../../protocol/message.js';
 import { runFiles } from '../../tui/app/open-window.js';
 import type { MetricReader, RunFilesPort } from '../../tui/state/port.js';
 import { exitCodes } from '../answers/exit-codes.js';

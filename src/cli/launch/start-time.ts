@@ -1,7 +1,7 @@
 import { UserError } from '../../base/user-error.js';
 import { earliestStart, nextStart } from '../../scheduler/start/start-times.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
-import { startTimes } from '../../protocol/start-times.js';
+import { startTimes } from '../../launch/demand.js';
 import { parseDuration, shortDuration } from '../../text/duration.js';
 import { clockText, datedText, instantOf, parseDatedTime, parseTimeOfDay } from '../../text/zoned-time.js';
 

@@ -12,8 +12,7 @@
  * `; its directory was gone` where it cannot tell whether the attempt had begun.
  */
 import { isRunCgroup } from '../../processes/cgroup.js';
-import type { HostIdentity } from '../../processes/host-identity.js';
-import { type ProcessIdentity, parseIdentity } from '../../processes/process-identity.js';
+import { type HostIdentity, parseIdentity, type ProcessIdentity } from '../../processes/process-identity.js';
 
 /** The machine and namespace of the shim; its boot id is in the identity. */
 type Place = Omit<HostIdentity, 'bootId'>;

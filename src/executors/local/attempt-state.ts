@@ -12,9 +12,15 @@ import { firstNumber } from '../../files/run-directory/own-directory.js';
 import { obstacleOf } from '../../files/regular-file.js';
 import { writeWhole } from '../../files/whole-file.js';
 import { cgroupPids } from '../../processes/cgroup.js';
-import { hostIdentity, relationTo } from '../../processes/host-identity.js';
 import { readProcFile } from '../../processes/proc-file.js';
-import { bootId, identityOf, isAlive, type ProcessIdentity } from '../../processes/process-identity.js';
+import {
+  bootId,
+  hostIdentity,
+  identityOf,
+  isAlive,
+  type ProcessIdentity,
+  relationTo,
+} from '../../processes/process-identity.js';
 import { type ProcessEntry, readProcess } from '../../processes/process-table.js';
 import { type Tree, treeMembers } from '../../processes/process-tree.js';
 import {

@@ -1,9 +1,15 @@
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, realpathSync } from 'node:fs';
 import type { RunId } from '../../base/ids.js';
-import { childrenOf, descendantsOf } from '../../processes/descendants.js';
-import { hostIdentity } from '../../processes/host-identity.js';
-import { bootId, identityOf, isAlive, type ProcessIdentity, readStat } from '../../processes/process-identity.js';
+import { childrenOf, descendantsOf } from '../../processes/proc-file.js';
+import {
+  bootId,
+  hostIdentity,
+  identityOf,
+  isAlive,
+  type ProcessIdentity,
+  readStat,
+} from '../../processes/process-identity.js';
 import type { ProcessEntry, ProcessTable } from '../../processes/process-table.js';
 import { keyOf, type Tree } from '../../processes/process-tree.js';
 import { startDetached } from '../../processes/started-program.js';

@@ -3,7 +3,7 @@ import type { RunId } from '../../base/ids.js';
 import { untilWholeSecond } from '../../base/lazy.js';
 import type { AttemptPlace } from '../../files/run-directory/own-directory.js';
 import { removeTerminal, terminalOf } from '../../files/run-directory/terminal-note.js';
-import { descendantsOf } from '../../processes/descendants.js';
+import { descendantsOf } from '../../processes/proc-file.js';
 import { isAlive } from '../../processes/process-identity.js';
 import { ProcessTable } from '../../processes/process-table.js';
 import { continueTrees, killTrees, pauseTrees, terminateTrees, type Tree } from '../../processes/process-tree.js';

@@ -1,8 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { statRegular } from '../../files/regular-file.js';
-import { relationTo } from '../../processes/host-identity.js';
-import { isAlive } from '../../processes/process-identity.js';
+import { isAlive, relationTo } from '../../processes/process-identity.js';
 import { attemptDirectory, attemptObstacle, endedAgo, readClaim, withdraw } from '../attempt/attempt-files.js';
 import { provenEnding } from '../attempt/ending.js';
 import type { Found } from '../executor.js';

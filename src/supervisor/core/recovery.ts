@@ -19,7 +19,7 @@ import { enlargeHeap, MANY_RUNS } from './large-heap.js';
 import { damagedSnapshot, type JournalContents, type JournalSink } from './journal-text.js';
 import { withEnd } from '../runs/endings.js';
 import type { OutcomeOf } from '../runs/exit-classification.js';
-import type { PlannedRuns } from '../runs/planned-runs.js';
+import type { PlannedRuns } from '../runs/submission-store.js';
 
 /** Number of latest attempts whose record may not have been written before the supervisor died. */
 const UNSURE = 200;

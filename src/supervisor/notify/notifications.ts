@@ -9,11 +9,9 @@ import { isIdle } from '../../scheduler/placement/waiting-reason.js';
 import type { Run, SchedulerState } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import { endReason } from '../publish/run-view.js';
-import type { PlannedRuns } from '../runs/planned-runs.js';
 import type { RunRedaction } from '../runs/run-redaction.js';
-import type { Submission, SubmissionStore } from '../runs/submission-store.js';
-import type { Notification } from './notification.js';
-import { Notifier } from './notifier.js';
+import type { PlannedRuns, Submission, SubmissionStore } from '../runs/submission-store.js';
+import { type Notification, Notifier } from './notifier.js';
 
 /** `directoryOf`: returns the directory of a sweep. */
 type NotificationTools = {

@@ -1,7 +1,9 @@
 import { resolve } from 'node:path';
 import type { RunId } from '../../base/ids.js';
 import { passTurn } from '../../processes/turn.js';
+import type { SchedulerState } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
+import type { PlannedRuns } from '../runs/submission-store.js';
 
 /** Length limit of a path; longer arguments are texts. */
 const LONGEST = 1000;
@@ -45,5 +47,37 @@ export class NamedPaths {
   /** The paths that this run alone names. */
   onlyIn(run: PlannedRun): string[] {
     return pathsNamedBy(run).filter((path) => this.#runs.get(path) === run.id);
+  }
+}
+
+type SharedFolderTools = { state: Pick<SchedulerState, 'runs'>; plannedRuns: Pick<PlannedRuns, 'of'> };
+
+/** Finds the folders of `metrics.folders` that several runs use. */
+export class SharedFolders {
+  readonly #tools: SharedFolderTools;
+  /** The run that uses a folder; null: several runs. */
+  #ofRun = new Map<string, RunId | null>();
+  /** Number of runs at the last update. */
+  #size = 0;
+
+  constructor(tools: SharedFolderTools) {
+    this.#tools = tools;
+  }
+
+  /** The declared folders of a run that other runs declare too. */
+  of({ metrics: { folders = [] } }: PlannedRun): string[] {
+    if (folders.length === 0) return [];
+    if (this.#size !== this.#tools.state.runs.size) this.#find();
+    return folders.filter((folder) => this.#ofRun.get(folder) === null);
+  }
+
+  #find(): void {
+    const { state, plannedRuns } = this.#tools;
+    this.#ofRun = new Map();
+    this.#size = state.runs.size;
+    for (const id of state.runs.keys()) {
+      for (const folder of plannedRuns.of(id)?.metrics.folders ?? [])
+        this.#ofRun.set(folder, (this.#ofRun.get(folder) ?? id) === id ? id : null);
+    }
   }
 }

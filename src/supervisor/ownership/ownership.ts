@@ -3,21 +3,19 @@ import type { RunId } from '../../base/ids.js';
 import { nothingWritten, type WrittenFiles } from '../../contract/written-files.js';
 import type { Executor } from '../../executors/executor.js';
 import { readWrittenFiles, writeWrittenFiles } from '../../files/run-directory/written-files-file.js';
-import { activityOf } from '../../processes/descendants.js';
+import { activityOf } from '../../processes/proc-file.js';
 import { isMetricsName, writerIn } from '../../metrics/metrics-file.js';
 import { passTurn } from '../../processes/turn.js';
-import { runsAtWork } from '../../processes/runs-at-work.js';
 import type { Run, SchedulerState } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
-import type { PlannedRuns } from '../runs/planned-runs.js';
+import type { PlannedRuns } from '../runs/submission-store.js';
 import type { Warnings } from '../runs/warnings.js';
 import { FileBook } from './file-book.js';
 import { FollowedRuns, type Followed } from './followed-runs.js';
-import { NamedPaths } from './named-paths.js';
-import { OpenFiles } from './open-files.js';
+import { NamedPaths, SharedFolders } from './named-paths.js';
+import { OpenFiles, runsAtWork } from './open-files.js';
 import { EARLY_MS } from './owner-of-file.js';
 import { Place, seenFile } from './place.js';
-import { SharedFolders } from './shared-folders.js';
 import { writtenFiles } from './written-words.js';
 
 type OwnershipTools = {

@@ -6,7 +6,7 @@ import type { SweepSummary } from '../../protocol/run-summary.js';
 import type { SchedulerEvent } from '../../scheduler/event.js';
 import type { GpuPool, SchedulerState } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
-import type { PlannedRuns } from '../runs/planned-runs.js';
+import type { PlannedRuns } from '../runs/submission-store.js';
 import type { RunRedaction } from '../runs/run-redaction.js';
 import type { Watcher } from '../runs/watcher.js';
 import { type RowSources, RunViewCache, type StatusSources } from './run-view-cache.js';

@@ -12,13 +12,15 @@ import {
   encode,
   MessageReader,
   NumberedMessage,
+  olderVersion,
   PAGE,
+  PROGRAM_VERSION,
   PROTOCOL_VERSION,
+  readOnlyRefusal,
+  replaceSupervisor,
   type RunPatch,
   type ServerMessage,
 } from '../../protocol/message.js';
-import { olderVersion, PROGRAM_VERSION, replaceSupervisor } from '../../protocol/older-version.js';
-import { readOnlyRefusal } from '../../protocol/read-only.js';
 import type { FleetStatus, RunSummary, SweepSummary } from '../../protocol/run-summary.js';
 import type { RunViewCache } from './run-view-cache.js';
 

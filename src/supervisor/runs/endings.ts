@@ -6,7 +6,7 @@ import type { PlannedRun } from '../../spec/planned-run.js';
 import type { EventLoop } from '../core/event-loop.js';
 import type { GpuWatch } from '../gpus/gpu-watch.js';
 import type { OutcomeOf } from './exit-classification.js';
-import type { PlannedRuns } from './planned-runs.js';
+import type { PlannedRuns } from './submission-store.js';
 import { leakedProcessWords, type Warnings } from './warnings.js';
 import type { Watcher } from './watcher.js';
 

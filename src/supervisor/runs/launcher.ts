@@ -11,7 +11,7 @@ import type { EventLoop } from '../core/event-loop.js';
 import type { GpuWatch } from '../gpus/gpu-watch.js';
 import { type Endings, RETRY_MS } from './endings.js';
 import { type Launch, launchSpec, threadsOf } from './launch-spec.js';
-import type { PlannedRuns } from './planned-runs.js';
+import type { PlannedRuns } from './submission-store.js';
 import type { Records } from './records.js';
 
 /** Orders to runs that are up. */

@@ -11,8 +11,7 @@ import type { Known, Search } from '../../spec/search/search.js';
 import type { Trial } from '../../spec/search/trials.js';
 import { isTurnOver, nextTurn, passTurn } from '../../processes/turn.js';
 import type { EventLoop } from '../core/event-loop.js';
-import type { PlannedRuns } from './planned-runs.js';
-import type { Environment, Submission, SubmissionStore } from './submission-store.js';
+import type { Environment, PlannedRuns, Submission, SubmissionStore } from './submission-store.js';
 import type { Watcher } from './watcher.js';
 
 type ProposerPorts = {

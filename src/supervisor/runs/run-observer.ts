@@ -7,7 +7,7 @@ import type { PlannedRun } from '../../spec/planned-run.js';
 import type { EventLoop } from '../core/event-loop.js';
 import type { GpuWatch } from '../gpus/gpu-watch.js';
 import type { Ownership } from '../ownership/ownership.js';
-import type { PlannedRuns } from './planned-runs.js';
+import type { PlannedRuns } from './submission-store.js';
 import type { Records } from './records.js';
 import type { Watcher } from './watcher.js';
 

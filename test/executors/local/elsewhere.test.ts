@@ -5,8 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { runMarks } from '../../../src/contract/files.js';
 import { attemptDirectory, readClaim } from '../../../src/executors/attempt/attempt-files.js';
 import { parseClaim, placeWord } from '../../../src/executors/attempt/claim-text.js';
-import { hostIdentity, type HostIdentity } from '../../../src/processes/host-identity.js';
-import { identityOf } from '../../../src/processes/process-identity.js';
+import { hostIdentity, type HostIdentity, identityOf } from '../../../src/processes/process-identity.js';
 import { id, newExecutor, orderFor, runFolder } from './folder.js';
 
 const here = hostIdentity();

@@ -12,7 +12,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isReadingInput, typeLine } from '../../../src/executors/local/standard-input.js';
-import { descendantsOf } from '../../../src/processes/descendants.js';
+import { descendantsOf } from '../../../src/processes/proc-file.js';
 import { readClaim } from '../../../src/executors/attempt/attempt-files.js';
 import { waitFor } from '../../supervisor/testbed.js';
 import { id, log, newExecutor, orderFor, runFolder, untilLogged } from './folder.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startTimes } from '../../../src/protocol/start-times.js';
+import { startTimes } from '../../../src/launch/demand.js';
 import { PlanReader, planBlocks } from '../../../src/spec/plan-text.js';
 import { policyWords } from '../../../src/spec/policy/policy-words.js';
 import { planOf, refusal } from '../sweeps.js';

@@ -4,10 +4,8 @@ import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir, uptime } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { hostIdentity } from '../../../src/processes/host-identity.js';
-import { identityOf } from '../../../src/processes/process-identity.js';
-import { Lease } from '../../../src/supervisor/core/lease.js';
-import { readLock, takeLock } from '../../../src/supervisor/core/lock.js';
+import { hostIdentity, identityOf } from '../../../src/processes/process-identity.js';
+import { Lease, readLock, takeLock } from '../../../src/supervisor/core/lock.js';
 import { removeFolder } from '../../remove-folder.js';
 
 let runs: string;

@@ -3,7 +3,7 @@ import type { EventOf, SchedulerEvent } from '../../../src/scheduler/event.js';
 import { emptyState } from '../../../src/scheduler/state.js';
 import { step } from '../../../src/scheduler/step.js';
 import { Notifications } from '../../../src/supervisor/notify/notifications.js';
-import type { Notification } from '../../../src/supervisor/notify/notification.js';
+import type { Notification } from '../../../src/supervisor/notify/notifier.js';
 import { drained, endedAs, id, slots, started, stopAsked, submitted, time } from '../../scheduler/play.js';
 import { plan } from '../testbed.js';
 

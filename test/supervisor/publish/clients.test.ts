@@ -2,9 +2,14 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { lockOf, lookAtSupervisor } from '../../../src/client/ensure-supervisor.js';
 import type { Fleet } from '../../../src/client/fleet.js';
-import { LONGEST_LINE, MessageReader, type Plan, ServerMessage } from '../../../src/protocol/message.js';
-import { PROGRAM_VERSION } from '../../../src/protocol/older-version.js';
-import { readOnlyRefusal } from '../../../src/protocol/read-only.js';
+import {
+  LONGEST_LINE,
+  MessageReader,
+  type Plan,
+  PROGRAM_VERSION,
+  readOnlyRefusal,
+  ServerMessage,
+} from '../../../src/protocol/message.js';
 import { numbers } from '../../faults/fault-plan.js';
 import { run, Testbed, waitFor } from '../testbed.js';
 

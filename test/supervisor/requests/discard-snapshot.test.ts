@@ -5,8 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunId } from '../../../src/base/ids.js';
 import { needlessSnapshots } from '../../../src/cli/clean/carry-out.js';
 import { runAside } from '../../../src/files/disk/discard.js';
-import { discardSnapshot } from '../../../src/supervisor/requests/discard-snapshot.js';
-import type { RequestPorts } from '../../../src/supervisor/requests/request.js';
+import { discardSnapshot, type RequestPorts } from '../../../src/supervisor/requests/request-handler.js';
 
 let place = '';
 beforeEach(() => {

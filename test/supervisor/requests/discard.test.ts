@@ -13,8 +13,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunId } from '../../../src/base/ids.js';
 import { type Discard, discardOf, pathAside, replacementName } from '../../../src/files/disk/discard.js';
-import { discard } from '../../../src/supervisor/requests/discard.js';
-import type { RequestPorts } from '../../../src/supervisor/requests/request.js';
+import { discard, type RequestPorts } from '../../../src/supervisor/requests/request-handler.js';
 import { removeFolder } from '../../remove-folder.js';
 
 let place = '';

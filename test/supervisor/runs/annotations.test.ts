@@ -5,8 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunId } from '../../../src/base/ids.js';
 import { runFiles } from '../../../src/contract/files.js';
 import type { Run } from '../../../src/scheduler/state.js';
-import { annotate } from '../../../src/supervisor/requests/annotate.js';
-import type { RequestPorts } from '../../../src/supervisor/requests/request.js';
+import { annotate, type RequestPorts } from '../../../src/supervisor/requests/request-handler.js';
 import { Annotations } from '../../../src/supervisor/runs/annotations.js';
 import { removeFolder } from '../../remove-folder.js';
 

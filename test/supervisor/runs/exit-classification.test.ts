@@ -6,8 +6,12 @@ import { failureClass, type Outcome } from '../../../src/base/outcome.js';
 import { attemptSeparator } from '../../../src/contract/attempt-separator.js';
 import type { PlannedRun } from '../../../src/spec/planned-run.js';
 import { completionOf } from '../../../src/spec/policy/completion.js';
-import { type AttemptEnding, type CompletionOf, outcomeOf } from '../../../src/supervisor/runs/exit-classification.js';
-import type { DoneAnswer } from '../../../src/supervisor/runs/done-commands.js';
+import {
+  type AttemptEnding,
+  type CompletionOf,
+  type DoneAnswer,
+  outcomeOf,
+} from '../../../src/supervisor/runs/exit-classification.js';
 import { plan } from '../testbed.js';
 import { removeFolder } from '../../remove-folder.js';
 

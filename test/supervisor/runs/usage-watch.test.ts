@@ -6,8 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RunId } from '../../../src/base/ids.js';
 import { openMetrics, relativeTime } from '../../../src/metrics/run-metrics.js';
 import { pidsNow } from '../../../src/processes/process-usage.js';
-import { UsageSampler } from '../../../src/supervisor/runs/usage-sampler.js';
-import { UsageWatch } from '../../../src/supervisor/runs/usage-watch.js';
+import { UsageSampler, UsageWatch } from '../../../src/supervisor/runs/usage-watch.js';
 import { PATIENCE_MS } from '../../patience.js';
 
 type Tools = ConstructorParameters<typeof UsageWatch>[0];

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { activityOf } from '../../src/processes/descendants.js';
+import { activityOf } from '../../src/processes/proc-file.js';
 
 const program = `process.stdin.on('data', () => require('fs').writeSync(1, 'written'));`;
 
