@@ -5,7 +5,7 @@
  * answered with that number once they are safely recorded.
  */
 import * as z from 'zod';
-import packageJson from '../../package.json';
+import packageJson from '../../package.json' with { type: 'json' };
 import { AnnotationChange } from '../base/annotation.js';
 import { Name, RunId } from '../base/ids.js';
 import { knownPart } from '../base/known-part.js';
