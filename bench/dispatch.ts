@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { lockPath, readLock } from '../src/supervisor/core/lock.js';
 import { ensureSupervisor } from '../src/client/ensure-supervisor.js';
 import type { Fleet } from '../src/client/fleet.js';
-import { SHIM } from '../src/executors/attempt/shim.js';
+import { SHIM } from '../src/executors/attempt/start-attempt.js';
 import { bundledSupervisor, plan } from '../test/supervisor/testbed.js';
 
 const FEW = 500;

@@ -1,7 +1,6 @@
 import { UserError } from '../base/user-error.js';
 import type { LaunchSpec, OpenExecutor, Packing } from './executor.js';
-import { jobProblem, unreachableInput } from './slurm/job-problem.js';
-import { packingOf } from './slurm/packs/pack-choice.js';
+import { jobProblem, packingOf, unreachableInput } from './slurm/job-options.js';
 
 /** What a run requires of the place where it starts. */
 type Demand = Pick<LaunchSpec, 'cwd' | 'needs' | 'slurm' | 'input'>;

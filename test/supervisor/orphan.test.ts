@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunId } from '../../src/base/ids.js';
-import { placeWord } from '../../src/executors/attempt/claim-text.js';
+import { placeWord } from '../../src/executors/attempt/attempt-files.js';
 import { hostIdentity } from '../../src/processes/process-identity.js';
 import { run, shimPid, Testbed, untilState, waitFor } from './testbed.js';
 

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
 import type { Ending, LaunchSpec } from '../executor.js';
 import { attemptObstacle, exitObstacle, readClaim, readExitCode, readShellWords } from './attempt-files.js';
-import { NOT_OURS, NOT_RUN } from './shim.js';
-import { problemOf } from './command-problem.js';
+import { NOT_OURS, NOT_RUN, problemOf } from './start-attempt.js';
 
 export function isSigkill(ending: Ending): boolean {
   return ending.kind === 'signalled' && ending.signal === 'SIGKILL';

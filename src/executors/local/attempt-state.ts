@@ -25,6 +25,8 @@ import { type ProcessEntry, readProcess } from '../../processes/process-table.js
 import { type Tree, treeMembers } from '../../processes/process-tree.js';
 import {
   attemptDirectory,
+  type Claim,
+  claimLine,
   claimOrObstacle,
   exitObstacle,
   isFromEarlierBoot,
@@ -33,7 +35,6 @@ import {
   readClaim,
   withdraw,
 } from '../attempt/attempt-files.js';
-import { type Claim, claimLine } from '../attempt/claim-text.js';
 import { provenEnding, unprovenEnding } from '../attempt/ending.js';
 import type { Ending } from '../executor.js';
 

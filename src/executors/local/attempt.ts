@@ -1,35 +1,12 @@
 import type { ChildProcess } from 'node:child_process';
-import { closeSync, realpathSync } from 'node:fs';
 import type { RunId } from '../../base/ids.js';
 import { childrenOf, descendantsOf } from '../../processes/proc-file.js';
-import {
-  bootId,
-  hostIdentity,
-  identityOf,
-  isAlive,
-  type ProcessIdentity,
-  readStat,
-} from '../../processes/process-identity.js';
-import type { ProcessEntry, ProcessTable } from '../../processes/process-table.js';
+import { bootId, identityOf, isAlive, type ProcessIdentity, readStat } from '../../processes/process-identity.js';
+import { type ProcessEntry, type ProcessTable, readProcess } from '../../processes/process-table.js';
 import { keyOf, type Tree } from '../../processes/process-tree.js';
-import { startDetached } from '../../processes/started-program.js';
 import { attemptDirectory, readClaim } from '../attempt/attempt-files.js';
-import { placeWord } from '../attempt/claim-text.js';
-import { problemOf } from '../attempt/command-problem.js';
 import type { ShimStatus } from '../attempt/ending.js';
-import { carried } from '../attempt/environment-carrier.js';
-import {
-  codeOf,
-  niceProgram,
-  openedLog,
-  type Refusal,
-  refusal,
-  reopenedLog,
-  say,
-} from '../attempt/prepared-attempt.js';
-import { SHIM } from '../attempt/shim.js';
-import type { Ending, LaunchSpec, RunInput, Start } from '../executor.js';
-import { startInTerminal } from './run-terminal.js';
+import type { Ending, RunInput } from '../executor.js';
 
 export function newAttempt(
   which: Pick<Attempt, 'id' | 'number' | 'directory' | 'pid' | 'cgroup' | 'elsewhere'> & { input?: RunInput | null },
@@ -104,8 +81,11 @@ export type Attempt = {
   trouble: string | null;
 };
 
-/** The state of an attempt whose shim has died. */
-export type Orphan = {
+/**
+ * The state of an attempt whose shim died without reporting an end. The run continues while any of its processes lives, though its exit code
+ * will remain unknown. Searching for them reads all processes, so known ones are checked first.
+ */
+type Orphan = {
   since: number;
   /** How the shim died. */
   status: ShimStatus;
@@ -253,79 +233,56 @@ export class Naming {
   }
 }
 
-/** `child`: the shim. */
-type ShimStart = Extract<Start, { kind: 'started' }> & { child: ChildProcess };
-
-/** Read at startup, while files can be opened, as a missing part would make it a different place. */
-const place = placeWord(hostIdentity());
-
-/**
- * Starts the shim in a session of its own, writing directly to `output.log`, so that neither the end of the terminal nor that of
- * the supervisor affects it. Returns at once. A failure is in `reason` and, if possible, in the log.
- *
- * @param cgroup The attempt's cgroup for the shim to enter; null: none.
- * @param job See `ExecutorSetting`.
- */
-export function startAttempt(spec: LaunchSpec, cgroup: string | null, job?: string): ShimStart | Refusal {
-  const opened = job === undefined ? openedLog(spec) : reopenedLog(spec);
-  if (opened.kind === 'refused') return opened;
-  const { log } = opened;
-  try {
-    const start = launch(spec, log, { cgroup: cgroup ?? '', place: job === undefined ? place : `${place} job ${job}` });
-    // Transient failures are not logged, as the start is tried many times.
-    if (start.kind === 'refused' && !start.transient) say(log, `memrl-tui: ${start.reason}\n`);
-    return start;
-  } finally {
-    closeSync(log);
-  }
+/** Whether it continues with its shim, as far as known. */
+export function isLed({ elsewhere, ending, orphan }: Attempt): boolean {
+  return elsewhere === null && ending === null && orphan === null;
 }
 
-/** Arguments of the shim beside the command. */
-type ShimSetting = { cgroup: string; place: string };
-
-/**
- * Starts the shim in a terminal of its own instead. @param cgroup As in `startAttempt`.
- */
-export async function startTerminalAttempt(spec: LaunchSpec, cgroup: string | null) {
-  const opened = openedLog(spec);
-  if (opened.kind === 'refused') return opened;
-  closeSync(opened.log);
-  try {
-    return await startInTerminal(spec, ['/bin/sh', ...shimArguments(spec, { cgroup: cgroup ?? '', place })]);
-  } catch (error) {
-    return refusal(error, 'could not be started');
-  }
+/** Whether its processes have to be searched for. */
+export function isDue({ elsewhere, ending, killedAt, orphan }: Attempt): boolean {
+  if (elsewhere !== null) return false;
+  return ending !== null || killedAt !== null || (orphan !== null && isGone(orphan));
 }
 
-function shimArguments(spec: LaunchSpec, setting: ShimSetting): string[] {
-  const { directory, attempt, argv, environment, nice, input } = spec;
-  return [
-    '-c',
-    SHIM,
-    'memrl-shim',
-    // Without links: at its end the shim compares it, to notice whether another directory has replaced its own.
-    realpathSync.native(attemptDirectory(directory, attempt)),
-    setting.cgroup,
-    setting.place,
-    input === 'lines' ? input : '',
-    ...(nice === undefined ? [] : [niceProgram(), '-n', String(nice)]),
-    ...carried(argv, environment),
-  ];
+/** Processes that a kill of the whole group ends may be visible for this long after the shim, ms. */
+const TOGETHER_MS = 80;
+/** Number of processes that are checked for life. */
+const CHECKED_SURVIVORS = 3;
+
+/** Whether none of the known processes lives, so that others have to be searched for. */
+export function isGone({ survivors }: Orphan): boolean {
+  return !survivors.some(isAlive);
 }
 
-function launch(spec: LaunchSpec, log: number, setting: ShimSetting): ShimStart | Refusal {
-  const { cwd, environment } = spec;
-  const args = shimArguments(spec, setting);
-  try {
-    const child = startDetached('/bin/sh', args, { cwd, env: environment, output: log });
-    if (child.pid !== undefined) return { kind: 'started', child, pid: child.pid };
-    const reason = problemOf(spec);
-    // Node reports the reason only later. The shim itself is always executable, so if the folder is accessible, it is a shortage.
-    if (reason !== null) return { kind: 'refused', reason, transient: false };
-    return { kind: 'refused', reason: 'the machine is out of processes or open files', transient: true };
-  } catch (error) {
-    const tooBig = 'arguments and environment are too long for the system';
-    if (codeOf(error) === 'E2BIG') return { kind: 'refused', reason: tooBig, transient: false };
-    return refusal(error, 'could not be started');
-  }
+/** Records the living members of its tree, without leftovers of earlier attempts. */
+export function lookAround(attempt: Attempt, members: readonly ProcessEntry[]): void {
+  const { pid, startTime } = treeOf(attempt);
+  const own = members.filter((entry) => startTime === null || Number(entry.startTime) >= Number(startTime));
+  const oldestFirst = own.toSorted((a, b) => Number(a.startTime) - Number(b.startTime) || a.pid - b.pid);
+  attempt.orphan!.survivors = oldestFirst.map((entry) => ({
+    pid: entry.pid,
+    startTime: entry.startTime,
+    bootId: bootId(),
+  }));
+  if (attempt.command !== null && isAlive(attempt.command)) return;
+  const heir = oldestFirst.find(({ session }) => session === pid) ?? oldestFirst[0];
+  attempt.command = attempt.orphan!.survivors.find((survivor) => survivor.pid === heir?.pid) ?? null;
+}
+
+/** Whether a process has lived for so long after the shim that they did not die together. */
+export function hasOutlived(orphan: Orphan, now: number): boolean {
+  if (!orphan.outlived && now - orphan.since > TOGETHER_MS && !isGone(orphan)) orphan.outlived = true;
+  return orphan.outlived;
+}
+
+/** The warning about it. */
+export function troubleOfOrphan({ orphan, paused }: Attempt): string {
+  const words = 'its parent process was killed from outside; its exit code will not be known';
+  const left = (orphan?.survivors ?? []).slice(0, CHECKED_SURVIVORS).flatMap((survivor) => {
+    const entry = readProcess(survivor.pid);
+    return entry?.startTime === survivor.startTime ? [entry] : [];
+  });
+  const still = left.filter(({ state }) => paused || state === 'T').map(({ pid, name }) => `${name} (pid ${pid})`);
+  if (still.length === 0) return words;
+  return `${words}; still paused: ${still.join(', ')}; continue or kill it`;
 }

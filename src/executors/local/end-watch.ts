@@ -6,10 +6,19 @@ import type { ProcessEntry, ProcessTable } from '../../processes/process-table.j
 import { possibleStrays, treeMembers } from '../../processes/process-tree.js';
 import type { Ending, ExecutorListener, LaunchSpec, LeakedProcess } from '../executor.js';
 import { attemptDirectory, exitObstacle } from '../attempt/attempt-files.js';
-import { type Attempt, isOver, treeOf } from './attempt.js';
+import {
+  type Attempt,
+  hasOutlived,
+  isDue,
+  isGone,
+  isLed,
+  isOver,
+  lookAround,
+  treeOf,
+  troubleOfOrphan,
+} from './attempt.js';
 import { type CgroupHome, type OomWatch, release } from './cgroup-home.js';
 import { explained, isSigkill, provenEnding, type ShimStatus, unprovenEnding } from '../attempt/ending.js';
-import { hasOutlived, isGone, isDue, isLed, lookAround, troubleOfOrphan } from './orphan.js';
 
 /** Interval of looks at attempts whose end is not notified, ms. */
 const LOOK_MS = 100;

@@ -11,6 +11,7 @@ import { inQuietTurn } from '../../processes/turn.js';
 import { usableCores } from '../../processes/usable-cores.js';
 import { attemptDirectory, endedAgo, giveUp, succeed } from '../attempt/attempt-files.js';
 import { provenEnding } from '../attempt/ending.js';
+import { startAttempt } from '../attempt/start-attempt.js';
 import type {
   Ending,
   Executor,
@@ -25,19 +26,10 @@ import type {
   TakenOver,
 } from '../executor.js';
 import { attemptStateOf, livingOrphanedAttempt, unreachable } from './attempt-state.js';
-import {
-  type Attempt,
-  FamilyWatch,
-  Naming,
-  newAttempt,
-  startAttempt,
-  startTerminalAttempt,
-  treeOf,
-} from './attempt.js';
+import { type Attempt, FamilyWatch, isLed, Naming, newAttempt, treeOf } from './attempt.js';
 import { type CgroupHome, OomWatch, openCgroupHome, release } from './cgroup-home.js';
 import { EndWatch } from './end-watch.js';
-import { isLed } from './orphan.js';
-import { typeIntoTerminal } from './run-terminal.js';
+import { startTerminalAttempt, typeIntoTerminal } from './run-terminal.js';
 import { hasTypedInput, isReadingInput, lengthProblem, typeLine } from './standard-input.js';
 
 /** A younger shim may not have started its command yet, and would swallow SIGTERM, ms. */

@@ -11,7 +11,7 @@
  *   the shim. It does not read the user's configuration, and all keys but one are the program's.
  */
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { closeSync, existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,8 +23,7 @@ import { isAlive, type ProcessIdentity, readStat } from '../../processes/process
 import { isOnPath } from '../../processes/program-file.js';
 import { askProgram } from '../../processes/short-call.js';
 import { attemptDirectory, readClaim } from '../attempt/attempt-files.js';
-import { problemOf } from '../attempt/command-problem.js';
-import type { Refusal } from '../attempt/prepared-attempt.js';
+import { openedLog, problemOf, type Refusal, refusal, shimArguments } from '../attempt/start-attempt.js';
 import type { LaunchSpec } from '../executor.js';
 
 type Environment = Readonly<Record<string, string>>;
@@ -43,12 +42,24 @@ export function terminalProblem(environment: Environment): string | null {
 /** `identity`: of the shim; null: another one has claimed the attempt. */
 type TerminalStart = { readonly kind: 'started'; readonly pid: number; readonly identity: ProcessIdentity | null };
 
+/** Starts an attempt in a terminal of its own, and returns when its shim is known. @param cgroup As in `startAttempt`. */
+export async function startTerminalAttempt(spec: LaunchSpec, cgroup: string | null): Promise<TerminalStart | Refusal> {
+  const opened = openedLog(spec);
+  if (opened.kind === 'refused') return opened;
+  closeSync(opened.log);
+  try {
+    return await startInTerminal(spec, ['/bin/sh', ...shimArguments(spec, cgroup)]);
+  } catch (error) {
+    return refusal(error, 'could not be started');
+  }
+}
+
 /**
  * Starts an attempt, whose directory and log are there, in a terminal.
  *
  * @param shim Program and arguments of the shim.
  */
-export async function startInTerminal(spec: LaunchSpec, shim: readonly string[]): Promise<TerminalStart | Refusal> {
+async function startInTerminal(spec: LaunchSpec, shim: readonly string[]): Promise<TerminalStart | Refusal> {
   const { directory, attempt: number, environment, cwd } = spec;
   const reason = terminalProblem(environment) ?? problemOf(spec);
   if (reason !== null) return { kind: 'refused', reason, transient: false };

@@ -9,15 +9,13 @@ import { isTurnOver, nextTurn } from '../../processes/turn.js';
 import type { Ending, Executor, ExecutorListener, Found, LaunchSpec, RunPlace, Start, TakenOver } from '../executor.js';
 import { attemptDirectory, readExitCode, succeed, withdraw } from '../attempt/attempt-files.js';
 import { explained } from '../attempt/ending.js';
-import { openedLog } from '../attempt/prepared-attempt.js';
-import { claimantOf, mayStillRun, settledBy, takenAway } from './disk-evidence.js';
+import { openedLog } from '../attempt/start-attempt.js';
+import { claimantOf, mayStillRun, readKeys, settledBy, takenAway, writeKey } from './disk-evidence.js';
 import { endingByDisk, endingOf, endWords, ownEnding, phaseOf, waitWords } from './job-ending.js';
-import { type Job, newJob, numberOf, type Order } from './job.js';
-import { JobOrders } from './job-orders.js';
+import { type Job, JobOrders, newJob, numberOf, type Order } from './job.js';
 import { JobSubmitter } from './job-submitter.js';
 import type { Queue, QueueWatch } from './queue-watch.js';
 import type { QueuedJob, SlurmCalls } from './slurm-calls.js';
-import { readKeys, writeKey } from './submissions.js';
 
 /** A job that the controller does not know for so long is taken for none, ms. */
 const FORGOTTEN_MS = 10_000;

@@ -6,14 +6,13 @@ import { isTurnOver, nextTurn } from '../../processes/turn.js';
 import { shellQuote } from '../../text/shell-words.js';
 import { attemptDirectory } from '../attempt/attempt-files.js';
 import { carried } from '../attempt/environment-carrier.js';
-import { niceProgram } from '../attempt/prepared-attempt.js';
-import { SHIM } from '../attempt/shim.js';
+import { niceProgram, SHIM } from '../attempt/start-attempt.js';
 import type { LaunchSpec } from '../executor.js';
 import { jobName, jobOptions, logOption } from './job-options.js';
 import { commentFor, type SlurmCalls, type Submitted } from './slurm-calls.js';
 
 /**
- * What the shell of a job does before it is the shim of the attempt (`attempt/shim.ts`). Called with the directory of the attempt,
+ * What the shell of a job does before it is the shim of the attempt (`attempt/start-attempt.ts`). Called with the directory of the attempt,
  * the key of its submission, the working directory, and how many of the words that follow come after a preemption only.
  *
  * - Slurm may start a job again, after a preemption or when its node failed. The claim is then this job's own, as its line says:

@@ -20,12 +20,11 @@ import type {
 } from '../executor.js';
 import { ClusterNodes } from './cluster-nodes.js';
 import { JobExecutor } from './job-executor.js';
-import { unreachableInput } from './job-problem.js';
-import { isPacked } from './packs/pack-choice.js';
+import { isPacked, unreachableInput } from './job-options.js';
 import { PackExecutor } from './packs/pack-executor.js';
 import { QueueWatch } from './queue-watch.js';
 import { SlurmCalls } from './slurm-calls.js';
-import { readKeys } from './submissions.js';
+import { readKeys } from './disk-evidence.js';
 
 /** Runs that are submitted and not over, unless a person says how many: what many sites let one person have. */
 const SLOTS = 1000;

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { mlflowTag, runMarks } from '../../contract/files.js';
-import { commandProblem } from '../../executors/attempt/command-problem.js';
+import { commandProblem } from '../../executors/attempt/start-attempt.js';
 import type { LaunchSpec } from '../../executors/executor.js';
 import { hasWandbAccount } from '../../files/wandb-account.js';
 import { hasSweepInside } from '../../files/wandb-program.js';

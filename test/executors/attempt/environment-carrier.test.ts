@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { carried, carriers } from '../../../src/executors/attempt/environment-carrier.js';
 import { provenEnding } from '../../../src/executors/attempt/ending.js';
-import { SHIM } from '../../../src/executors/attempt/shim.js';
+import { SHIM } from '../../../src/executors/attempt/start-attempt.js';
 import { hasProgram } from '../../has-program.js';
 import { runFolder } from '../local/folder.js';
 

@@ -3,8 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runMarks } from '../../../src/contract/files.js';
-import { attemptDirectory, readClaim } from '../../../src/executors/attempt/attempt-files.js';
-import { parseClaim, placeWord } from '../../../src/executors/attempt/claim-text.js';
+import { attemptDirectory, parseClaim, placeWord, readClaim } from '../../../src/executors/attempt/attempt-files.js';
 import { hostIdentity, type HostIdentity, identityOf } from '../../../src/processes/process-identity.js';
 import { id, newExecutor, orderFor, runFolder } from './folder.js';
 

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { attemptDirectory, readClaim, withdraw } from '../../../src/executors/attempt/attempt-files.js';
 import type { Ending } from '../../../src/executors/executor.js';
 import { readProcesses } from '../../../src/processes/process-table.js';
-import { SHIM } from '../../../src/executors/attempt/shim.js';
+import { SHIM } from '../../../src/executors/attempt/start-attempt.js';
 import { treeMembers } from '../../../src/processes/process-tree.js';
 import { waitFor } from '../../supervisor/testbed.js';
 import { id, log, marked, newExecutor, orderFor, runFolder, untilLogged } from './folder.js';

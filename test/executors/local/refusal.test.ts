@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { attemptDirectory } from '../../../src/executors/attempt/attempt-files.js';
-import { commandProblem } from '../../../src/executors/attempt/command-problem.js';
+import { commandProblem } from '../../../src/executors/attempt/start-attempt.js';
 import { hasProgram } from '../../has-program.js';
 import { id, log, newExecutor, orderFor, runFolder, untilLogged } from './folder.js';
 import { PATIENCE_MS } from '../../patience.js';

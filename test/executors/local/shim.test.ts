@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readClaim } from '../../../src/executors/attempt/attempt-files.js';
 import { provenEnding, unprovenEnding } from '../../../src/executors/attempt/ending.js';
-import { NOT_RUN, SHIM } from '../../../src/executors/attempt/shim.js';
+import { NOT_RUN, SHIM } from '../../../src/executors/attempt/start-attempt.js';
 import { hasProgram } from '../../has-program.js';
 import { runFolder } from './folder.js';
 

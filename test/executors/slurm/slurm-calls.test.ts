@@ -2,8 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Demand } from '../../../src/executors/slurm/job-options.js';
-import { jobProblem } from '../../../src/executors/slurm/job-problem.js';
+import { type Demand, jobProblem } from '../../../src/executors/slurm/job-options.js';
 import { SlurmCalls } from '../../../src/executors/slurm/slurm-calls.js';
 import { removeFolder } from '../../remove-folder.js';
 

@@ -10,7 +10,7 @@ import { closeSync } from 'node:fs';
 import type { RunId } from '../../../base/ids.js';
 import { isTurnOver, nextTurn } from '../../../processes/turn.js';
 import { attemptDirectory, readExitCode, succeed } from '../../attempt/attempt-files.js';
-import { openedLog, type Refusal } from '../../attempt/prepared-attempt.js';
+import { openedLog, type Refusal } from '../../attempt/start-attempt.js';
 import type {
   Ending,
   Executor,
@@ -21,10 +21,9 @@ import type {
   Start,
   TakenOver,
 } from '../../executor.js';
-import { claimantOf, isAliveHere, mayStillRun, settledBy, takenAway } from '../disk-evidence.js';
+import { claimantOf, isAliveHere, mayStillRun, readKeys, settledBy, takenAway, writeKey } from '../disk-evidence.js';
 import { endingByDisk, notAsked, ownEnding } from '../job-ending.js';
 import type { Queue } from '../queue-watch.js';
-import { readKeys, writeKey } from '../submissions.js';
 import type { PackOrder, WorkerLine } from './pack-files.js';
 import { removeOldPacks, type Worker } from './pack.js';
 import {

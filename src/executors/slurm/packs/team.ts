@@ -3,13 +3,13 @@ import { realpathSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { RunId } from '../../../base/ids.js';
 import { shellQuote } from '../../../text/shell-words.js';
-import type { Refusal } from '../../attempt/prepared-attempt.js';
+import type { Refusal } from '../../attempt/start-attempt.js';
 import type { Ending, LaunchSpec, Start } from '../../executor.js';
 import { claimantOf, isAliveHere, mayStillRun } from '../disk-evidence.js';
 import { doneTo, endWords, notAsked, phaseOf, waitWords } from '../job-ending.js';
 import type { Queue, QueueWatch } from '../queue-watch.js';
 import { commentFor, type QueuedJob, type SlurmCalls, type Submitted } from '../slurm-calls.js';
-import { kindOf, packTextFor } from './pack-choice.js';
+import { kindOf, packTextFor } from '../job-options.js';
 import { BEAT_MS, packFiles } from './pack-files.js';
 import { Pack, type Worker } from './pack.js';
 

@@ -1,5 +1,5 @@
 /**
- * A worker of a pack as a program: `slurm-worker.js FOLDER WORKER COUNT`, called by the script of its job (`crew.ts`).
+ * A worker of a pack as a program: `slurm-worker.js FOLDER WORKER COUNT`, called by the script of its job (`team.ts`).
  *
  * It needs of Slurm the variables of its job, and at most one call: of `squeue`, for how long it may take.
  */
