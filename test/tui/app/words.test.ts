@@ -8,7 +8,7 @@ import { sparkline } from '../../../src/tui/widgets/run-list/list-cells.js';
 import { progressBar } from '../../../src/tui/widgets/progress-bar.js';
 import { runReason } from '../../../src/tui/model/run-reason.js';
 import { plainText } from '../../../src/tui/surface/span.js';
-import { ticks } from '../../../src/tui/widgets/chart/axes/ticks.js';
+import { ticks } from '../../../src/tui/widgets/chart/chart-axis.js';
 import { aRun } from '../simulated-fleet.js';
 
 describe('durations', () => {

@@ -12,7 +12,7 @@ import { Memoized } from '../../../base/memo.js';
 import type { FleetPort, MetricReader, RunSummary } from '../../state/port.js';
 import { referenceLines } from '../../model/curves/reference-lines.js';
 import type { ScreenOf, UiState } from '../../state/ui-state.js';
-import { cursorX } from '../../widgets/chart/chart-cursor.js';
+import { cursorX } from '../../widgets/chart/chart.js';
 import { type ChartData, knownOf } from '../../model/curves/chart-data.js';
 import { countBehind, placesOf, soundRuns } from '../../model/tally.js';
 import { differingAnnotations, type DifferingParameter, differingParameters } from './compare-parameters.js';

@@ -1,8 +1,7 @@
 import { type Extent, robustRange } from '../../../analysis/axis-range.js';
 import type { Parameters } from '../../../base/scalar.js';
 import { parameterOrder, parameterText } from '../../model/varying-parameters.js';
-import { type Mark, yMarksOf } from '../../widgets/chart/axes/ticks.js';
-import { fractionOf, Ruler, type Scale } from '../../widgets/chart/axes/chart-scale.js';
+import { fractionOf, type Mark, Ruler, type Scale, yMarksOf } from '../../widgets/chart/chart-axis.js';
 import { scalarText } from '../../widgets/parameters.js';
 
 /**

@@ -1,6 +1,6 @@
 import { cleanText } from '../../../text/display-text.js';
 import { counted, narrowNumber } from '../../../text/numbers.js';
-import { BrailleCanvas, dotted, solid } from '../../widgets/chart/plot/braille-canvas.js';
+import { BrailleCanvas, dotted, solid } from '../../widgets/chart/braille-canvas.js';
 import { flow } from '../../widgets/parameters.js';
 import { sectionRule } from '../../widgets/rule-line.js';
 import { shortKey } from '../../widgets/key-hints.js';

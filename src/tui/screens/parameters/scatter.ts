@@ -2,8 +2,8 @@ import { rankCorrelation } from '../../../analysis/parameters/rank-correlation.j
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
 import { countText, counted } from '../../../text/numbers.js';
-import { BrailleCanvas } from '../../widgets/chart/plot/braille-canvas.js';
-import { type Mark, xMarksOf } from '../../widgets/chart/axes/ticks.js';
+import { BrailleCanvas } from '../../widgets/chart/braille-canvas.js';
+import { type Mark, xMarksOf } from '../../widgets/chart/chart-axis.js';
 import { parameterOrder, parameterText } from '../../model/varying-parameters.js';
 import { flow } from '../../widgets/parameters.js';
 import { sectionRule } from '../../widgets/rule-line.js';

@@ -2,7 +2,7 @@ import { wantedFor } from '../../model/detail.js';
 import { selectedNode, type WindowModel } from '../../model/window-model.js';
 import type { RunSummary } from '../../state/port.js';
 import type { UiState } from '../../state/ui-state.js';
-import { cursorX } from '../../widgets/chart/chart-cursor.js';
+import { cursorX } from '../../widgets/chart/chart.js';
 import { LogViewer } from '../../widgets/log/log-viewer.js';
 import { logLines } from '../jobs/jobs-data.js';
 import type { ScreenData, ScreenEntry, ScreenSource, ScreenTools } from '../screen.js';

@@ -1,19 +1,18 @@
-import { mean } from '../../../analysis/statistics.js';
 import { notFiniteText, type Results, resultsOf } from '../../../analysis/seed-statistics.js';
-import type { ChartChoice, Spread } from '../../state/chart-choice.js';
+import { mean } from '../../../analysis/statistics.js';
 import { Memo } from '../../../base/memo.js';
-import { cursorX, lastReading, type Reading, readingAt } from './chart-cursor.js';
-import { type ChartLook, lookKey } from './chart-look.js';
-import type { Curve, XUnit } from '../../model/curves/chart-data.js';
-import { seriesContextOf } from './chart.js';
-import type { ChartSeries } from './chart-series.js';
-import { lineSign } from './plot/curve-dashes.js';
-import { flow } from '../parameters.js';
 import { textWidth } from '../../../text/display-width.js';
 import { fitDistinct } from '../../../text/distinct-names.js';
 import { narrowNumber } from '../../../text/numbers.js';
+import type { Curve, XUnit } from '../../model/curves/chart-data.js';
+import type { ChartChoice, Spread } from '../../state/chart-choice.js';
+import type { Series } from '../../state/port.js';
 import { type Line, span, type Span } from '../../surface/span.js';
-import { exactSeconds, exactTime } from './axes/ticks.js';
+import { flow } from '../parameters.js';
+import { type ChartLook, cursorX, lookKey, seriesContextOf } from './chart.js';
+import { type ChartSeries, lastValue, lowerBound } from './chart-series.js';
+import { lineSign } from './braille-canvas.js';
+import { exactSeconds, exactTime } from './chart-axis.js';
 
 /** The legend with the last values of the lines, or those at the cursor; one entry per label, in at most `height` lines. Cached. */
 export function legendLines(curves: readonly Curve[], look: ChartLook, width: number, height: number): Line[] {
@@ -179,3 +178,69 @@ export const spreadNames: Record<ChartChoice['spread'], string> = {
   median: 'median, quartiles',
   iqm: 'IQM, quartiles',
 };
+
+/**
+ * The value of a series at some x or at its end. `value` NaN: not a number. `runs`: number of runs it represents, `carried` of them
+ * by their final value, out of `of` runs drawn as one. `nan` and `infinite`: number of runs with such a value. `behind`:
+ * number of runs that are not as far as the others.
+ */
+type Reading = {
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+  readonly runs: number;
+  readonly carried: number;
+  readonly of: number;
+  readonly nan: number;
+  readonly infinite: number;
+  readonly behind: number;
+};
+
+/** The reading of a single run. */
+function alone(value: number): Reading {
+  const { finite, nan, infinite } = resultsOf([value]);
+  return { value, low: Number.NaN, high: Number.NaN, runs: finite.length, carried: 0, of: 1, nan, infinite, behind: 0 };
+}
+
+/** The reading at `x`, interpolated between points; null beyond the ends, in gaps, and if x is not increasing. */
+function readingAt({ whole, seeds, isRising }: ChartSeries, x: number): Reading | null {
+  if (!isRising || whole.x.length === 0) return null;
+  const value = valueNear(whole, x);
+  if (value === null) return null;
+  if (seeds === null) return alone(value);
+  const cell = Math.min(whole.x.length - 1, lowerBound(whole.x, x, 0));
+  const carried = seeds.carried[cell]!;
+  const [low, high] = [seeds.low[cell]!, seeds.high[cell]!];
+  return {
+    value,
+    low,
+    high,
+    runs: seeds.counts[cell]! + carried,
+    carried,
+    of: seeds.of,
+    nan: 0,
+    infinite: 0,
+    behind: 0,
+  };
+}
+
+/** The reading without a cursor: the last value written; for seeds, the summary of their last values. */
+function lastReading({ whole, raw, last: known, seeds }: ChartSeries): Reading | null {
+  if (seeds === null) return whole.y.length === 0 ? null : alone(known ?? lastValue(raw ?? whole, whole));
+  const { last, results, behind } = seeds;
+  const { finite, nan, infinite } = results;
+  const runs = { runs: finite.length, carried: 0, of: seeds.of, nan, infinite, behind };
+  return { value: last.middle, low: last.low, high: last.high, ...runs };
+}
+
+function valueNear({ x, y }: Series, at: number): number | null {
+  const next = lowerBound(x, at, 0);
+  const value = x[next] === at ? y[next]! : between({ x, y }, next, at);
+  return Number.isFinite(value) ? value : null;
+}
+
+function between({ x, y }: Series, next: number, at: number): number {
+  if (next === 0 || next >= x.length) return Number.NaN;
+  const share = (at - x[next - 1]!) / (x[next]! - x[next - 1]!);
+  return y[next - 1]! + (y[next]! - y[next - 1]!) * share;
+}

@@ -1,12 +1,10 @@
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
 import { counted } from '../../../text/numbers.js';
-import { chartNotes, ownNotes } from './chart-heading.js';
 import { labelLines, wholeReading } from './chart-legend.js';
-import type { ChartLook } from './chart-look.js';
-import { type ChartSetting, emptyReport, lookOf } from './chart-section.js';
+import { chartNotes, type ChartSetting, emptyReport, lookOf, ownNotes } from './chart-section.js';
 import type { ChartData } from '../../model/curves/chart-data.js';
-import { chart } from './chart.js';
+import { chart, type ChartLook } from './chart.js';
 import { inFocus, sectionRule } from '../rule-line.js';
 import { fit, type Line, lineWidth, sideBySide, span, tileGap, tileWidth } from '../../surface/span.js';
 import type { WallTile } from '../../state/run-choice.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Series } from '../../../../src/tui/state/port.js';
-import { type Scale, valueAt } from '../../../../src/tui/widgets/chart/axes/chart-scale.js';
+import { type Scale, valueAt } from '../../../../src/tui/widgets/chart/chart-axis.js';
 import { aggregate, type Member } from '../../../../src/tui/widgets/chart/chart-series.js';
 
 type Points = readonly (readonly [x: number, y: number])[];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Scale, valueAt } from '../../../../src/tui/widgets/chart/axes/chart-scale.js';
+import { type Scale, valueAt } from '../../../../src/tui/widgets/chart/chart-axis.js';
 import { type Lens, thin } from '../../../../src/tui/widgets/chart/chart-series.js';
 
 function series(count: number, y: (index: number) => number) {

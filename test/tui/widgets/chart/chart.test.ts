@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { chart } from '../../../../src/tui/widgets/chart/chart.js';
+import { chart, plainLook } from '../../../../src/tui/widgets/chart/chart.js';
 import type { Curve } from '../../../../src/tui/model/curves/chart-data.js';
 import { legendLines } from '../../../../src/tui/widgets/chart/chart-legend.js';
-import { plainLook } from '../../../../src/tui/widgets/chart/chart-look.js';
 import { lineWidth, plainText, type Tone } from '../../../../src/tui/surface/span.js';
 
 function curve(points: readonly (readonly [number, number])[], tone: Tone = 'curve0'): Curve {

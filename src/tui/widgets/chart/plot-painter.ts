@@ -1,10 +1,84 @@
-import type { Series } from '../../../state/port.js';
-import type { Tone } from '../../../surface/span.js';
-import { Ruler, type Scale, valueAt } from '../axes/chart-scale.js';
-import { type BrailleCanvas, solid } from './braille-canvas.js';
-import type { Reference } from '../../../model/curves/chart-data.js';
-import type { Seeds } from '../chart-series.js';
-import type { Frame, PlotPainter, Stroke } from './plot-painter.js';
+import type { Reference } from '../../model/curves/chart-data.js';
+import type { ChartChoice } from '../../state/chart-choice.js';
+import type { Series } from '../../state/port.js';
+import type { Tone } from '../../surface/span.js';
+import { Ruler, type Scale, valueAt } from './chart-axis.js';
+import { type ChartSeries, type Seeds, stretchesOf } from './chart-series.js';
+import { type BrailleCanvas, dashesOf, dotted, solid } from './braille-canvas.js';
+
+/** Both axes, and the size of the plot in characters. `isLeft`: whether lines leave the y axis. */
+export type Frame = {
+  readonly x: Scale;
+  readonly y: Scale;
+  readonly columns: number;
+  readonly rows: number;
+  readonly isLeft: boolean;
+};
+
+/** How one line is drawn. `dashes`: which of eight columns of dots it has, two dots to a character. */
+export type Stroke = { readonly tone: Tone; readonly isRising: boolean; readonly dashes: number };
+
+/** How a plot is drawn: the lines of theory in it, and whether curves differ in their dashes. */
+type PlotLook = { readonly references: readonly Reference[]; readonly choice: Pick<ChartChoice, 'hasDashes'> };
+
+/** Operations for drawing a plot with dots of characters or with pixels. Later operations draw over earlier ones. */
+export type PlotPainter = {
+  /** Fills the area between the edges where there are at least two runs. */
+  readonly band: (seeds: Seeds, tone: Tone) => void;
+  /** Starts a new layer in front of everything drawn so far. */
+  readonly raise: () => void;
+  /** Joins successive points; points of an unordered series are drawn as dots. NaN is a gap. */
+  readonly line: (series: Series, stroke: Stroke) => void;
+  /** Marks where a line leaves the plot. */
+  readonly outside: (line: Series, tone: Tone) => void;
+  /** Draws guides behind everything. `x` and `y`: their positions from 0 to 1. */
+  readonly guides: (guides: { readonly x: readonly number[]; readonly y: readonly number[] }) => void;
+  /** Draws theoretical lines behind everything. */
+  readonly references: (references: readonly Reference[]) => void;
+};
+
+/** Draws the series in a frame, from back to front: bands and theory, unsmoothed series, faint lines, other lines. */
+export function drawPlot(
+  allSeries: readonly ChartSeries[],
+  frame: Frame,
+  { references, choice }: PlotLook,
+  painter: PlotPainter,
+): void {
+  drawBehind(allSeries, painter);
+  const inFront = allSeries.filter(({ tone }) => tone !== 'faint');
+  for (const layer of [allSeries.filter(({ tone }) => tone === 'faint'), inFront]) {
+    painter.raise();
+    for (const series of layer) {
+      const dashes = choice.hasDashes && isLong(series.line, frame) ? dashesOf(series.tone) : solid;
+      drawSeries(series, dashes, painter);
+    }
+  }
+  if (frame.isLeft) for (const { line, tone } of allSeries) painter.outside(line, tone);
+  painter.references(references);
+}
+
+function drawBehind(allSeries: readonly ChartSeries[], painter: PlotPainter): void {
+  for (const { seeds, tone } of allSeries) if (seeds !== null) painter.band(seeds, tone);
+  painter.raise();
+  for (const { raw, isRising } of allSeries) {
+    if (raw !== null) painter.line(raw, { tone: 'faint', isRising, dashes: solid });
+  }
+}
+
+/** Draws a series, dotted where it does not represent all of its runs. */
+function drawSeries({ line, isRising, tone, seeds }: ChartSeries, dashes: number, painter: PlotPainter): void {
+  const { whole, part } = seeds === null ? { whole: line, part: null } : stretchesOf(seeds);
+  painter.line(whole, { tone, isRising, dashes });
+  if (part !== null) painter.line(part, { tone, isRising, dashes: dotted });
+}
+
+/** Minimum number of dot columns for dashes; a shorter line could fall into a gap completely. */
+const leastDashed = 16;
+
+function isLong({ x }: Series, frame: Frame): boolean {
+  const across = new Ruler(frame.x, frame.columns * 2 - 1);
+  return x.length > 1 && Math.round(across.at(x.at(-1)!)) - Math.round(across.at(x[0]!)) >= leastDashed;
+}
 
 /** Paints with dots of braille characters. */
 export function braillePainter(canvas: BrailleCanvas, frame: Frame): PlotPainter {
@@ -13,7 +87,7 @@ export function braillePainter(canvas: BrailleCanvas, frame: Frame): PlotPainter
     raise: () => canvas.raise(),
     line: (series, stroke) => {
       canvas.dash(stroke.dashes);
-      drawSeries(canvas, frame, series, stroke);
+      joinPoints(canvas, frame, series, stroke);
       canvas.dash(solid);
     },
     outside: (line, tone) => markOutside(canvas, frame, line, tone),
@@ -48,7 +122,7 @@ class Place {
  * Joins successive points; points of an unordered series are drawn as dots. NaN is a gap. The many points in one column of dots are
  * drawn as one stroke from the highest to the lowest.
  */
-function drawSeries(canvas: BrailleCanvas, frame: Frame, { x, y }: Series, { isRising, tone }: Stroke): void {
+function joinPoints(canvas: BrailleCanvas, frame: Frame, { x, y }: Series, { isRising, tone }: Stroke): void {
   const place = new Place(frame);
   // The current column, or NaN; the rows of its points.
   let [at, top, bottom, last] = [Number.NaN, 0, 0, 0];

@@ -1,10 +1,9 @@
-import type { Reference } from '../../../model/curves/chart-data.js';
-import type { Series } from '../../../state/port.js';
-import type { PixelSize, Raster, Rgb, Tone } from '../../../surface/span.js';
-import { Ruler, valueAt } from '../axes/chart-scale.js';
-import type { Seeds } from '../chart-series.js';
-import { seenReferences } from './braille-painter.js';
-import type { Frame, PlotPainter, Stroke } from './plot-painter.js';
+import type { Reference } from '../../model/curves/chart-data.js';
+import type { Series } from '../../state/port.js';
+import type { PixelSize, Raster, Rgb, Tone } from '../../surface/span.js';
+import { Ruler, valueAt } from './chart-axis.js';
+import type { Seeds } from './chart-series.js';
+import { type Frame, type PlotPainter, seenReferences, type Stroke } from './plot-painter.js';
 
 /** Opacity of a band behind the lines. */
 const bandOpacity = 0.22;

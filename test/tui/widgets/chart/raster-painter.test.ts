@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RasterCanvas } from '../../../../../src/tui/widgets/chart/plot/raster-painter.js';
+import { RasterCanvas } from '../../../../src/tui/widgets/chart/raster-painter.js';
 
 const [width, height] = [40, 30];
 const red = [255, 0, 0] as const;
