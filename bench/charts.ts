@@ -1,8 +1,8 @@
 import { initialChartChoice } from '../src/tui/state/chart-choice.js';
 import type { Series } from '../src/tui/state/port.js';
-import type { Curve } from '../src/tui/model/curves/chart-data.js';
+import type { Curve } from '../src/tui/model/chart-data.js';
 import { chartSection } from '../src/tui/widgets/chart/chart-section.js';
-import type { ChartData } from '../src/tui/model/curves/chart-data.js';
+import type { ChartData } from '../src/tui/model/chart-data.js';
 import { busyLines } from './support/busy.js';
 import { median } from './support/quantile.js';
 

@@ -1,6 +1,6 @@
 import { keyOf } from '../../src/tui/screens/key-map.js';
 import type { KeyContext } from '../../src/tui/keys/key-context.js';
-import { initialSort } from '../../src/tui/state/sort.js';
+import { initialSort } from '../../src/tui/state/list-choice.js';
 import { buildTree, flatten } from '../../src/tui/model/tree/tree-grower.js';
 import { aRun, aSweep } from './simulated-fleet.js';
 

@@ -2,7 +2,7 @@ import { press } from '../../src/tui/dialogs/key-stack.js';
 import { loadScreens, mountApp } from '../../src/tui/app/mount-app.js';
 import { WindowStore } from '../../src/tui/app/window-store.js';
 import type { RunFilesPort, SummaryPort } from '../../src/tui/state/port.js';
-import type { MountedWindow } from '../../src/tui/surface/mount-window.js';
+import type { MountedWindow } from '../../src/tui/surface/ink-window.js';
 import { Surface } from '../../src/tui/surface/surface.js';
 import { themeFor } from '../../src/tui/surface/theme.js';
 import { type Line, plainText } from '../../src/tui/surface/span.js';

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { ModelContext, type ModelSource } from '../../src/tui/model/use-model.js';
-import { mountWindow } from '../../src/tui/surface/mount-window.js';
+import { mountWindow } from '../../src/tui/surface/ink-window.js';
 import { plainText, type Line } from '../../src/tui/surface/span.js';
 import { Surface } from '../../src/tui/surface/surface.js';
 import { themeFor } from '../../src/tui/surface/theme.js';

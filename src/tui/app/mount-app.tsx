@@ -9,14 +9,12 @@ import { keyMapOf } from '../screens/key-map.js';
 import { screens } from '../screens/registry.js';
 import type { ScreenProps } from '../screens/screen.js';
 import type { KeyMapping } from '../state/preferences-port.js';
-import { useSurface } from '../surface/canvas.js';
-import { type MountedWindow, mountWindow } from '../surface/mount-window.js';
+import { type MountedWindow, mountWindow, useSurface } from '../surface/ink-window.js';
 import { fitLine, type Line } from '../surface/span.js';
 import type { OnPoint, Size, Surface } from '../surface/surface.js';
 import { fittingHints, hintLine } from '../widgets/key-hints.js';
 import { Text } from '../widgets/text.js';
-import { headerLines, messageLine, screenKeysLine, shortHeader } from './frame-lines.js';
-import { bodyOf, isSmall, isTooSmall, least } from './layout.js';
+import { bodyOf, headerLines, isSmall, isTooSmall, least, messageLine, screenKeysLine, shortHeader } from './frame.js';
 import type { WindowStore } from './window-store.js';
 
 type Parts = {

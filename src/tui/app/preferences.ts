@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import type { PreferencesFile } from '../../files/preferences.js';
 import { guideChoices } from '../state/chart-choice.js';
-import type { GroupBy, Grouping } from '../state/grouping.js';
-import { isColumnId } from '../state/list-column-id.js';
+import { type GroupBy, type Grouping, isColumnId, type Sort, type SortBy } from '../state/list-choice.js';
 import {
   graphicsChoices,
   keyPresets,
@@ -12,7 +11,6 @@ import {
   themeNames,
   type WindowPreferences,
 } from '../state/preferences-port.js';
-import type { Sort, SortBy } from '../state/sort.js';
 
 const GroupBy: z.ZodType<GroupBy> = z.discriminatedUnion('kind', [
   z.object({ kind: z.enum(['group', 'state', 'gpu', 'error', 'none']) }),

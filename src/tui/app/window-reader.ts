@@ -6,12 +6,12 @@ import { colouredRows, detailOf, filledCharts, type ReadDetail, xChoicesFor } fr
 import { History } from '../model/history.js';
 import { isFolded, type ListModel } from '../model/list-model.js';
 import { familyOf, groupOf, metricsOf, rowOfSelection } from '../model/selection.js';
-import { type SweepChoice, sweepChoices, sweepTitle } from '../model/sweep-choices.js';
-import type { Branch, TreeNode } from '../model/tree/branch-index.js';
+import { type SweepChoice, sweepChoices, sweepTitle } from '../model/tally.js';
+import type { Branch, TreeNode } from '../model/tree/branch.js';
 import type { Extent } from '../model/use-model.js';
 import { varyingKeys } from '../model/varying-parameters.js';
 import type { WindowModel } from '../model/window-model.js';
-import { jobsLayout } from '../screens/jobs/layout.js';
+import { jobsLayout } from '../screens/jobs/jobs-lines.js';
 import { keyOf } from '../screens/key-map.js';
 import { screens } from '../screens/registry.js';
 import type { ScreenData, ScreenSource, ScreenTools } from '../screens/screen.js';
@@ -22,7 +22,7 @@ import type { ScreenKind, UiState, WindowEffect } from '../state/ui-state.js';
 import type { Tone } from '../surface/span.js';
 import type { Size } from '../surface/surface.js';
 import { shownLayout } from '../widgets/run-list/list-pane.js';
-import { bodyOf, isSmall } from './layout.js';
+import { bodyOf, isSmall } from './frame.js';
 
 /** What the window needs from outside. */
 export type WindowPorts = {

@@ -1,32 +1,31 @@
 import { withLazy } from '../../base/lazy.js';
 import { finished, type Steps } from '../../base/steps.js';
 import { cleanText } from '../../text/display-text.js';
-import { Bell } from '../terminal/bell.js';
-import type { Draft } from '../state/editor-port.js';
-import { FleetEffects, isFleetEffect } from './fleet-effects.js';
+import { withOwnZoom } from '../keys/chart-handler.js';
 import type { KeyContext, Press } from '../keys/key-context.js';
-import { rowOfSelection, scrollTo } from '../model/selection.js';
-import { type Moment, type WindowPorts, WindowReader } from './window-reader.js';
-import { ListMemory, PaneMemory } from '../widgets/run-list/list-memory.js';
+import { withoutStaleQuestion } from '../keys/run-verb-handler.js';
+import { Bell } from '../model/attention.js';
 import { type ListModel, ListModelBuilder } from '../model/list-model.js';
 import { RunCurves } from '../model/run-curves.js';
-import { sortOfHeading } from '../widgets/run-list/list-pane.js';
-import { livingMarks, orderedBy } from '../screens/jobs/list-handler.js';
-import { withoutStaleQuestion } from '../keys/run-verb-handler.js';
-import { select } from '../screens/jobs/keys.js';
-import { chosenKeys } from '../screens/own-keys.js';
-import { withOwnZoom } from '../keys/chart-handler.js';
-import { Clicks } from './pointer.js';
-import { bodyOf, isSmall } from './layout.js';
-import { listPage } from '../screens/jobs/layout.js';
-import type { Extent, ModelSource } from '../model/use-model.js';
-import type { ColumnWidths, PanePart, PreferencesPort } from '../state/preferences-port.js';
-import { PassingNote } from './passing-note.js';
-import { passingPreferences } from './preferences.js';
-import { Throttle } from '../model/throttle.js';
-import { type Dialog, initialUi, type Note, type Screen, type ScreenKind, type UiState } from '../state/ui-state.js';
+import { rowOfSelection, scrollTo } from '../model/selection.js';
 import { isOver } from '../model/tally.js';
+import { Throttle } from '../model/throttle.js';
+import type { Extent, ModelSource } from '../model/use-model.js';
 import type { WindowModel } from '../model/window-model.js';
+import { listPage } from '../screens/jobs/jobs-lines.js';
+import { select } from '../screens/jobs/jobs.js';
+import { livingMarks, orderedBy } from '../screens/jobs/list-handler.js';
+import { chosenKeys } from '../screens/own-keys.js';
+import type { Draft } from '../state/editor-port.js';
+import type { ColumnWidths, PanePart, PreferencesPort } from '../state/preferences-port.js';
+import { type Dialog, initialUi, type Note, type Screen, type ScreenKind, type UiState } from '../state/ui-state.js';
+import { ListMemory, PaneMemory } from '../widgets/run-list/list-memory.js';
+import { sortOfHeading } from '../widgets/run-list/list-pane.js';
+import { FleetEffects, isFleetEffect } from './fleet-effects.js';
+import { type Moment, type WindowPorts, WindowReader } from './window-reader.js';
+import { Clicks } from './pointer.js';
+import { bodyOf, isSmall } from './frame.js';
+import { passingPreferences } from './preferences.js';
 
 /** Update interval in ms: four pictures a second look as good as ten at half the cost. */
 export const calmNewsPause = 240;
@@ -394,4 +393,31 @@ function isOtherPlace(a: Screen, b: Screen): boolean {
 /** Throws: keys must wait in the terminal until the window is mounted. */
 function unheard(): never {
   throw new Error('A key was pressed before the window was mounted.');
+}
+
+/** How long a passing note is shown, in ms: long enough to read it twice. */
+const shownFor = 5000;
+
+/** Removes passing notes (`Nothing was killed.`) after a while. Notes that need attention stay until the next key. */
+export class PassingNote {
+  readonly #forget: () => void;
+  #note: Note | null = null;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param forget Called when the last note has been shown long enough. */
+  constructor(forget: () => void) {
+    this.#forget = forget;
+  }
+
+  /** `note`: the note shown now; the same object while it stays. */
+  hear(note: Note | null): void {
+    if (note === this.#note) return;
+    this.close();
+    this.#note = note;
+    if (note?.tone === 'dim') this.#timer = setTimeout(this.#forget, shownFor);
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+  }
 }

@@ -3,10 +3,16 @@ import { type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
 import { useModel } from '../model/use-model.js';
 import { varyingParametersOf } from '../model/varying-parameters.js';
 import { orderedBy } from '../screens/jobs/list-handler.js';
-import { type ColumnId, columnKey, commonColumns, initialColumns, knownColumns } from '../state/list-column-id.js';
+import {
+  type ColumnId,
+  columnKey,
+  commonColumns,
+  initialColumns,
+  knownColumns,
+  type Sort,
+} from '../state/list-choice.js';
 import { menuAt, type MenuState, type UiState } from '../state/ui-state.js';
 import type { ColumnWidths } from '../state/preferences-port.js';
-import type { Sort } from '../state/sort.js';
 import { dialogFrame, nameWidth } from '../widgets/dialog-box.js';
 import type { KeyHint } from '../widgets/key-hints.js';
 import { Menu } from '../widgets/menu.js';

@@ -1,7 +1,7 @@
 import { cleanText } from '../../text/display-text.js';
 import { type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
 import type { GroupChoice } from '../model/tree/grouping-level.js';
-import { type GroupBy, type Grouping, groupingWords, isFlat, isSameLevel, levelWords } from '../state/grouping.js';
+import { type GroupBy, type Grouping, groupingWords, isFlat, isSameLevel, levelWords } from '../state/list-choice.js';
 import { menuAt, type MenuState, type UiState } from '../state/ui-state.js';
 import { fit, fitRight, type Line, span } from '../surface/span.js';
 import { dialogFrame, nameWidth } from '../widgets/dialog-box.js';

@@ -1,6 +1,6 @@
 import { cleanText } from '../../text/display-text.js';
 import { refuse } from '../keys/key-context.js';
-import { type SweepChoice, sweepTitle } from '../model/sweep-choices.js';
+import { type SweepChoice, sweepTitle } from '../model/tally.js';
 import { menuAt, type MenuState } from '../state/ui-state.js';
 import { fit, span } from '../surface/span.js';
 import { countsLine } from '../widgets/counts-line.js';

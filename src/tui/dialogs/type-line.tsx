@@ -6,7 +6,7 @@ import { useModel } from '../model/use-model.js';
 import { type EditedLine, editLine, lineOf, type Recall, recalled, remembered } from '../state/line-editor.js';
 import type { RunId } from '../state/port.js';
 import type { DialogOf, UiState } from '../state/ui-state.js';
-import { Canvas } from '../surface/canvas.js';
+import { Canvas } from '../surface/ink-window.js';
 import { type Line, span } from '../surface/span.js';
 import { DialogBox, dialogFrame } from '../widgets/dialog-box.js';
 import { lineWithCursor } from '../widgets/line-with-cursor.js';

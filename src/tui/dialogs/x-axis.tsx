@@ -1,7 +1,7 @@
 import { cleanText } from '../../text/display-text.js';
 import { textWidth } from '../../text/display-width.js';
 import { type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
-import type { XChoice } from '../model/curves/x-axis.js';
+import type { XChoice } from '../model/chart-data.js';
 import { menuAt, type MenuState, type UiState } from '../state/ui-state.js';
 import { fit, span } from '../surface/span.js';
 import { closedDialog } from './dialog-module.js';

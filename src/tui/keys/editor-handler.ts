@@ -1,4 +1,4 @@
-import { kindWord } from '../model/tree/branch-index.js';
+import { kindWord } from '../model/tree/branch.js';
 import type { RunSummary } from '../state/port.js';
 import { type Handler, type Pressed, refuse, type KeyContext } from './key-context.js';
 import type { UiState } from '../state/ui-state.js';

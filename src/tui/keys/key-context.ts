@@ -1,13 +1,13 @@
 import type { Extent } from '../model/use-model.js';
 import type { Command } from '../state/command.js';
-import type { SweepChoice } from '../model/sweep-choices.js';
+import type { SweepChoice } from '../model/tally.js';
 import type { GroupChoice } from '../model/tree/grouping-level.js';
 import type { FleetStatus, RunSummary, SweepSummary } from '../state/port.js';
 import type { DialogKind, Effect, UiState } from '../state/ui-state.js';
 import type { WallMetrics } from '../state/run-choice.js';
-import type { Branch, BranchIndex, TreeNode } from '../model/tree/branch-index.js';
+import type { Branch, BranchIndex, TreeNode } from '../model/tree/branch.js';
 import type { VaryingParameters } from '../model/varying-parameters.js';
-import type { XChoice } from '../model/curves/x-axis.js';
+import type { XChoice } from '../model/chart-data.js';
 import type { ListLayout } from '../widgets/run-list/list-columns.js';
 
 /** What key handlers need to know about the screen. */

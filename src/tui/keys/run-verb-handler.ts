@@ -16,8 +16,7 @@ import {
 import { shortDuration } from '../../text/duration.js';
 import { counted } from '../../text/numbers.js';
 import { isHeldByBreaker } from '../model/attention.js';
-import { suits } from '../model/tree/branch-facts.js';
-import { type Branch, kindWord } from '../model/tree/branch-index.js';
+import { type Branch, kindWord, suits } from '../model/tree/branch.js';
 import { selectedNode, type WindowModel } from '../model/window-model.js';
 import type { VerbCommand } from '../state/command.js';
 import type { RunId, RunSummary, SweepSummary } from '../state/port.js';

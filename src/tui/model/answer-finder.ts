@@ -4,7 +4,7 @@ import type { Steps } from '../../base/steps.js';
 import { readOrWait, type RunFilesPort, type RunSummary, type SweepSummary } from '../state/port.js';
 import type { Tally } from './tally.js';
 import { Throttle } from './throttle.js';
-import type { Branch } from './tree/branch-index.js';
+import type { Branch } from './tree/branch.js';
 
 /** Minimum time between two searches for the best settings, ms. */
 const PAUSE_MS = 3000;

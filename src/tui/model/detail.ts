@@ -10,16 +10,26 @@ import type { MetricReader, RunSummary } from '../state/port.js';
 import type { UiState } from '../state/ui-state.js';
 import type { WallMetrics } from '../state/run-choice.js';
 import type { Tone } from '../surface/span.js';
-import { type CurveColours, mostColours } from './curve-colours.js';
-import { type ChartData, type Curve, type Detail, knownOf } from './curves/chart-data.js';
-import { referenceLines } from './curves/reference-lines.js';
-import { seriesOver, type XAxis, xAxisOf, type XChoice, xChoicesOf } from './curves/x-axis.js';
+import {
+  type ChartData,
+  type Curve,
+  type CurveColours,
+  type Detail,
+  knownOf,
+  mostColours,
+  referenceLines,
+  seriesOver,
+  type XAxis,
+  xAxisOf,
+  type XChoice,
+  xChoicesOf,
+} from './chart-data.js';
 import type { History, Wanted } from './history.js';
 import type { ListModel } from './list-model.js';
 import { parameterText, varyingKeys } from './varying-parameters.js';
 import { shownFor } from './selection.js';
 import { placesOf, soundRuns } from './tally.js';
-import type { Branch, TreeNode } from './tree/branch-index.js';
+import type { Branch, TreeNode } from './tree/branch.js';
 
 /** Maximum number of charts; a large terminal fits this many. */
 const mostCharts = 9;

@@ -2,7 +2,7 @@ import { inMetricOrder, type MetricsToShow } from '../../analysis/metric-order.j
 import type { RunSummary } from '../state/port.js';
 import type { UiState } from '../state/ui-state.js';
 import type { ListModel } from './list-model.js';
-import { type Branch, branchesOn, type TreeNode } from './tree/branch-index.js';
+import { type Branch, branchesOn, type TreeNode } from './tree/branch.js';
 
 type Shown = Pick<ListModel, 'rows' | 'tree'>;
 

@@ -1,7 +1,8 @@
 import type { Results } from '../../analysis/seed-statistics.js';
 import { withoutNoise } from '../../analysis/statistics.js';
+import { groupBy } from '../../base/group-by.js';
 import { endStates, isBroken, isUnhealthy, progressOf, type RunHealth } from '../../base/run-words.js';
-import type { RunSummary, RunWord } from '../state/port.js';
+import type { FleetPort, RunSummary, RunWord } from '../state/port.js';
 import { statesInOrder } from './state-look.js';
 
 /** Summary of many runs. */
@@ -146,4 +147,22 @@ class Spread {
     const deviation = count > 1 ? withoutNoise(Math.sqrt(this.#squares / (count - 1)), this.#mean) : 0;
     return { mean: this.#mean, deviation, ...counts };
   }
+}
+
+/** A sweep that can be shown; `sweep` null: all sweeps together. */
+export type SweepChoice = { readonly sweep: string | null; readonly tally: Tally };
+
+/** The choices: all sweeps together if there are several, then each sweep, most recently submitted first. */
+export function sweepChoices({ runs, sweeps }: Pick<FleetPort, 'runs' | 'sweeps'>): readonly SweepChoice[] {
+  const all = [...runs.values()];
+  const own = groupBy(all, ({ sweep }) => sweep);
+  const each = [...sweeps.keys()]
+    .reverse()
+    .map((sweep): SweepChoice => ({ sweep, tally: tally(own.get(sweep) ?? [], null) }));
+  return each.length > 1 ? [{ sweep: null, tally: tally(all, null) }, ...each] : each;
+}
+
+/** The title of a sweep in the menu of sweeps. */
+export function sweepTitle(sweep: string | null): string {
+  return sweep ?? 'all sweeps';
 }

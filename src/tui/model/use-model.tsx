@@ -10,12 +10,12 @@ import {
   useSyncExternalStore,
 } from 'react';
 import { Memoized } from '../../base/memo.js';
-import { Canvas } from '../surface/canvas.js';
+import { Canvas } from '../surface/ink-window.js';
 import type { OnDrag, OnHover, OnPoint, Size } from '../surface/surface.js';
 import type { Line } from '../surface/span.js';
 import type { ColumnWidths, PanePart } from '../state/preferences-port.js';
 import type { Screen, ScreenKind, ScreenOf } from '../state/ui-state.js';
-import type { TreeNode } from './tree/branch-index.js';
+import type { TreeNode } from './tree/branch.js';
 import { selectedNode, type WindowModel } from './window-model.js';
 
 /** Number of rows of something that is scrolled, and of those that are visible. */

@@ -3,14 +3,13 @@ import type { BusyTime } from '../../analysis/forecast/busy-time.js';
 import type { Attention } from './attention.js';
 import type { TimeRange } from '../../analysis/forecast/time-range.js';
 import type { FoundCause } from '../../analysis/failures/failure-kinds.js';
-import type { SweepChoice } from './sweep-choices.js';
 import type { GroupChoice } from './tree/grouping-level.js';
 import type { FleetPort, FleetStatus, RunSummary } from '../state/port.js';
 import type { Tone } from '../surface/span.js';
 import type { UiState } from '../state/ui-state.js';
-import type { Branch, TreeNode } from './tree/branch-index.js';
-import type { Detail } from './curves/chart-data.js';
-import type { Tally } from './tally.js';
+import type { Branch, TreeNode } from './tree/branch.js';
+import type { Detail } from './chart-data.js';
+import type { SweepChoice, Tally } from './tally.js';
 import type { VaryingParameters } from './varying-parameters.js';
 
 /** What several parts of the window show. Data of a single screen is separate. */

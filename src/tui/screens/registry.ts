@@ -1,7 +1,7 @@
 import type { ScreenKind } from '../state/ui-state.js';
 import { compare } from './compare/comparison-reader.js';
 import { gpus } from './gpus/gpu-data.js';
-import { jobs } from './jobs/jobs-data.js';
+import { jobs } from './jobs/jobs.js';
 import { logs } from './logs/logs-reader.js';
 import { parameters } from './parameters/parameters-reader.js';
 import { run } from './run/run-data.js';

@@ -3,7 +3,7 @@ import type { KeyContext } from '../keys/key-context.js';
 import type { KeyRow, KeyTable } from '../keys/key-row.js';
 import type { History, Wanted } from '../model/history.js';
 import type { ListModel } from '../model/list-model.js';
-import type { TreeNode } from '../model/tree/branch-index.js';
+import type { TreeNode } from '../model/tree/branch.js';
 import type { WindowModel } from '../model/window-model.js';
 import type { FleetPort, RunFilesPort, MakeSummary } from '../state/port.js';
 import type { ScreenKind, ScreenOf, UiState } from '../state/ui-state.js';

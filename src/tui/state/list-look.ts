@@ -1,9 +1,7 @@
-import { initialGrouping, isSameLevel } from './grouping.js';
-import { columnKey, isColumnId } from './list-column-id.js';
+import { columnKey, initialGrouping, initialSort, isColumnId, isSameLevel } from './list-choice.js';
 import type { RunSummary } from './port.js';
 import type { SavedView } from './preferences-port.js';
 import type { UiState } from './ui-state.js';
-import { initialSort } from './sort.js';
 
 /** The part of the window's state that makes a view: how the list looks, not the position in it. */
 export type ListLook = Omit<SavedView, 'name'>;

@@ -1,7 +1,6 @@
 import type { Guides } from './chart-choice.js';
 import type { Command } from './command.js';
-import type { Grouping } from './grouping.js';
-import type { Sort } from './sort.js';
+import type { Grouping, Sort } from './list-choice.js';
 
 /** Colour themes of the window. `mono`: only bold, dim and reverse. */
 export const themeNames = ['dark', 'light', 'colour-blind', 'mono'] as const;

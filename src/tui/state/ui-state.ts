@@ -3,8 +3,7 @@ import type { RequestedSlots } from '../../client/fleet.js';
 import type { PlainVerb } from '../../protocol/run-verbs.js';
 import { type ChartChoice, initialChartChoice } from './chart-choice.js';
 import { type CompareChoice, initialCompareChoice } from './compare-choice.js';
-import { type Grouping, initialGrouping } from './grouping.js';
-import type { ColumnId } from './list-column-id.js';
+import { type ColumnId, type Grouping, initialGrouping, initialSort, type Sort } from './list-choice.js';
 import {
   initialLogChoice,
   initialSampleChoice,
@@ -21,7 +20,6 @@ import {
   type SavedView,
   type WindowPreferences,
 } from './preferences-port.js';
-import { initialSort, type Sort } from './sort.js';
 
 /** What the user sees and has chosen, not the state of runs. */
 export type UiState = {

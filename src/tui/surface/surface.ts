@@ -3,10 +3,9 @@ import type { Theme } from './theme.js';
 import { textWidth } from '../../text/display-width.js';
 import { areSame, type Background, type Line, type PlotImage } from './span.js';
 import { Cells, lookOf, type Rect } from './cells.js';
-import { takeOverDrawing } from './ink-tree.js';
+import { takeOverDrawing, TreePainter } from './ink-tree.js';
 import type { PlacedPlot } from './graphics/picture-layer.js';
 import { type MakePictures, TerminalWriter, type WriteTarget } from './terminal-writer.js';
-import { TreePainter } from './tree-painter.js';
 
 export type Size = { readonly width: number; readonly height: number };
 export type Draw = (size: Size) => readonly Line[];

@@ -2,12 +2,11 @@ import { leftText } from '../../analysis/forecast/forecast.js';
 import { tagsText } from '../../base/annotation.js';
 import { cleanText } from '../../text/display-text.js';
 import type { RunSummary } from '../state/port.js';
-import type { Branch, TreeNode } from '../model/tree/branch-index.js';
+import type { Branch, TreeNode } from '../model/tree/branch.js';
 import { countsLine } from './counts-line.js';
 import { shortDuration } from '../../text/duration.js';
-import { runReason } from '../model/run-reason.js';
 import { ends, type Line, lineWidth, span } from '../surface/span.js';
-import { runLook } from '../model/state-look.js';
+import { runLook, runReason } from '../model/state-look.js';
 import { elapsed } from '../model/tally.js';
 import { wrapWithin } from '../../text/wrap.js';
 

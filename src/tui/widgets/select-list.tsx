@@ -1,5 +1,5 @@
 import { useModelSource } from '../model/use-model.js';
-import { Canvas } from '../surface/canvas.js';
+import { Canvas } from '../surface/ink-window.js';
 import { scrollTo } from '../model/selection.js';
 import { fitLine, type Line, onBackground } from '../surface/span.js';
 

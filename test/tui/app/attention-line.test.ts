@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { RunSummary } from '../../../src/tui/state/port.js';
 import type { WindowStore } from '../../../src/tui/app/window-store.js';
-import { attentionLine } from '../../../src/tui/app/frame-lines.js';
+import { attentionLine } from '../../../src/tui/app/frame.js';
 import { plainText } from '../../../src/tui/surface/span.js';
 import { aWindow, frameOf, screenText } from '../frames.js';
 import { aRun, aSweep, memorySweep, SimulatedFleet } from '../simulated-fleet.js';

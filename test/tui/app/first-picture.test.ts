@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { firstPicture } from '../../../src/tui/app/layout.js';
+import { firstPicture } from '../../../src/tui/app/frame.js';
 import { plainText } from '../../../src/tui/surface/span.js';
 import { aWindow, screenText } from '../frames.js';
 import { memorySweep } from '../simulated-fleet.js';

@@ -3,7 +3,7 @@ import { press } from '../../../src/tui/dialogs/key-stack.js';
 import { keyOf } from '../../../src/tui/screens/key-map.js';
 import type { Pressed, KeyContext } from '../../../src/tui/keys/key-context.js';
 import { initialUi, type UiState } from '../../../src/tui/state/ui-state.js';
-import { initialSort } from '../../../src/tui/state/sort.js';
+import { initialSort } from '../../../src/tui/state/list-choice.js';
 import { buildTree, flatten } from '../../../src/tui/model/tree/tree-grower.js';
 import { aRun, aSweep } from '../simulated-fleet.js';
 

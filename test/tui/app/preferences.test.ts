@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PreferencesFile } from '../../../src/files/preferences.js';
-import { initialGrouping } from '../../../src/tui/state/grouping.js';
 import { passingPreferences, preferencesIn } from '../../../src/tui/app/preferences.js';
 import type { PreferencesPort, SavedView } from '../../../src/tui/state/preferences-port.js';
-import { initialSort } from '../../../src/tui/state/sort.js';
+import { initialGrouping, initialSort } from '../../../src/tui/state/list-choice.js';
 import { removeFolder } from '../../remove-folder.js';
 
 let folder: string;

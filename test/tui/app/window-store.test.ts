@@ -4,16 +4,17 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RunId } from '../../../src/base/ids.js';
 import { runFiles as contractFiles } from '../../../src/contract/files.js';
-import type { WindowStore } from '../../../src/tui/app/window-store.js';
 import { runFiles } from '../../../src/tui/app/open-window.js';
+import { PassingNote, type WindowStore } from '../../../src/tui/app/window-store.js';
 import type { RunFilesPort, SummaryPort } from '../../../src/tui/state/port.js';
-import { listPane } from '../../../src/tui/widgets/run-list/list-pane.js';
+import type { Note } from '../../../src/tui/state/ui-state.js';
 import { plainText } from '../../../src/tui/surface/span.js';
+import { listPane } from '../../../src/tui/widgets/run-list/list-pane.js';
 import { LogInMemory } from '../../logs/log-bytes.js';
-import { aWindow, screenText, frameOf } from '../frames.js';
+import { PATIENCE_MS } from '../../patience.js';
+import { aWindow, frameOf, screenText } from '../frames.js';
 import { knownSummary } from '../known-summary.js';
 import { aRun, aSweep, memorySweep, SimulatedFleet } from '../simulated-fleet.js';
-import { PATIENCE_MS } from '../../patience.js';
 
 const NOW = 1_000_000;
 const groups = ['A', 'B'].map((name) => ({ name, title: null, needs: [] }));
@@ -360,4 +361,43 @@ describe('what is read for the selection', () => {
       rmSync(directory, { recursive: true });
     }
   });
+});
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const remark: Note = { text: 'Nothing was killed.', tone: 'dim' };
+
+it('a passing remark goes away by itself, however often the window is drawn meanwhile', () => {
+  const forget = vi.fn();
+  const passing = new PassingNote(forget);
+  passing.hear(remark);
+  vi.advanceTimersByTime(4000);
+  passing.hear(remark);
+  expect(forget).not.toHaveBeenCalled();
+  vi.advanceTimersByTime(1000);
+  expect(forget).toHaveBeenCalledTimes(1);
+});
+
+it.each<[string, Note | null]>([
+  ['a refusal', { text: 'This is the last row.', tone: 'warn' }],
+  ['an answer', { text: '1 run killed', tone: 'good' }],
+  ['a failure', { text: 'The supervisor said no.', tone: 'bad' }],
+  ['nothing', null],
+])('%s stays until the next key, and takes the place of a remark', (_, note) => {
+  const forget = vi.fn();
+  const passing = new PassingNote(forget);
+  passing.hear(remark);
+  passing.hear(note);
+  vi.advanceTimersByTime(60_000);
+  expect(forget).not.toHaveBeenCalled();
+});
+
+it('nothing is forgotten once the window is closed', () => {
+  const forget = vi.fn();
+  const passing = new PassingNote(forget);
+  passing.hear(remark);
+  passing.close();
+  vi.advanceTimersByTime(60_000);
+  expect(forget).not.toHaveBeenCalled();
 });

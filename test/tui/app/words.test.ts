@@ -6,7 +6,7 @@ import { shortDuration } from '../../../src/text/duration.js';
 import { wrapWithin } from '../../../src/text/wrap.js';
 import { sparkline } from '../../../src/tui/widgets/run-list/list-cells.js';
 import { progressBar } from '../../../src/tui/widgets/progress-bar.js';
-import { runReason } from '../../../src/tui/model/run-reason.js';
+import { runReason } from '../../../src/tui/model/state-look.js';
 import { plainText } from '../../../src/tui/surface/span.js';
 import { ticks } from '../../../src/tui/widgets/chart/chart-axis.js';
 import { aRun } from '../simulated-fleet.js';

@@ -3,7 +3,7 @@ import { mountApp } from '../../../src/tui/app/mount-app.js';
 import { Cells } from '../../../src/tui/surface/cells.js';
 import { Surface } from '../../../src/tui/surface/surface.js';
 import { themeFor } from '../../../src/tui/surface/theme.js';
-import { TreePainter } from '../../../src/tui/surface/tree-painter.js';
+import { TreePainter } from '../../../src/tui/surface/ink-tree.js';
 import { LogInMemory } from '../../logs/log-bytes.js';
 import { aWindow } from '../frames.js';
 import { aRun, aSweep, SimulatedFleet } from '../simulated-fleet.js';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { KeyContext } from '../../../src/tui/keys/key-context.js';
 import { chosenOf, matchesOf } from '../../../src/tui/dialogs/menu-dialog.js';
-import type { GroupBy } from '../../../src/tui/state/grouping.js';
+import type { GroupBy } from '../../../src/tui/state/list-choice.js';
 import { initialUi, type Screen, type UiState } from '../../../src/tui/state/ui-state.js';
 import { press } from '../../../src/tui/dialogs/key-stack.js';
 import { aSituation } from '../situations.js';

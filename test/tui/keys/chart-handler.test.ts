@@ -9,7 +9,7 @@ import type { KeyContext } from '../../../src/tui/keys/key-context.js';
 import { chart } from '../../../src/tui/dialogs/chart.js';
 import { xAxis } from '../../../src/tui/dialogs/x-axis.js';
 import { initialUi, type UiState } from '../../../src/tui/state/ui-state.js';
-import type { XChoice } from '../../../src/tui/model/curves/x-axis.js';
+import type { XChoice } from '../../../src/tui/model/chart-data.js';
 
 const choices: XChoice[] = [
   { key: null, label: 'progress/episodes', about: '', refusal: null },

@@ -3,7 +3,7 @@ import { subjectsOf } from '../../../src/tui/model/detail.js';
 import { type ListModel, ListModelBuilder } from '../../../src/tui/model/list-model.js';
 import type { RunSummary } from '../../../src/tui/state/port.js';
 import { initialUi } from '../../../src/tui/state/ui-state.js';
-import type { Branch } from '../../../src/tui/model/tree/branch-index.js';
+import type { Branch } from '../../../src/tui/model/tree/branch.js';
 import { aRun, aSweep, SimulatedFleet } from '../simulated-fleet.js';
 
 function listModelOf(runs: readonly RunSummary[]): ListModel {

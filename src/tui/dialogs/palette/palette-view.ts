@@ -1,12 +1,23 @@
 import { parameterOf } from '../../../base/scalar.js';
 import type { Command } from '../../state/command.js';
 import { fuzzyScore, ranked } from '../../state/fuzzy.js';
-import { type GroupBy, groupingWords, levelWords } from '../../state/grouping.js';
 import { chartOptions } from '../../keys/chart-handler.js';
 import { type KeyContext, type Pressed, refuse } from '../../keys/key-context.js';
 import { keyMapOf } from '../../screens/key-map.js';
 import { type EditedLine, type Offer, offerFor } from '../../state/line-editor.js';
-import { initialColumns, isValue, valueChoices, valueColumns, withValue } from '../../state/list-column-id.js';
+import {
+  type GroupBy,
+  groupingWords,
+  initialColumns,
+  isValue,
+  levelWords,
+  type SortBy,
+  sortsFor,
+  sortWords,
+  valueChoices,
+  valueColumns,
+  withValue,
+} from '../../state/list-choice.js';
 import {
   annotationEntries,
   machineEntries,
@@ -23,7 +34,6 @@ import type { RunSummary } from '../../state/port.js';
 import { guideChoices } from '../../state/chart-choice.js';
 import { graphicsChoices, keyPresets, themeNames } from '../../state/preferences-port.js';
 import type { UiState } from '../../state/ui-state.js';
-import { type SortBy, sortsFor, sortWords } from '../../state/sort.js';
 
 /** Commands with a choice of words: what the list and the charts show, and how the window looks. */
 const choiceEntries: readonly PaletteEntry[] = [

@@ -5,10 +5,10 @@ import { isBroken } from '../../../base/run-words.js';
 import { healthWord } from '../../../analysis/health/finding.js';
 import { Memo } from '../../../base/memo.js';
 import { cleanText } from '../../../text/display-text.js';
-import { columnKey, type ColumnId, curveValueOf } from '../../state/list-column-id.js';
+import { columnKey, type ColumnId, curveValueOf } from '../../state/list-choice.js';
 import type { RunSummary } from '../../state/port.js';
 import { bestOf, countBehind, hasOneObjective, placesOf, type RunValues, valuesOf } from '../tally.js';
-import type { Branch } from './branch-index.js';
+import type { Branch } from './branch.js';
 
 /**
  * What stands for the runs of a group in one column. `broken`: `2 diverged`, runs that are left out of it; empty: none.

@@ -4,7 +4,7 @@ import { gpuName, unnamedGroup } from '../../../base/ids.js';
 import { parameterOf } from '../../../base/scalar.js';
 import { cleanText } from '../../../text/display-text.js';
 import { naturalOrder } from '../../../text/natural-order.js';
-import type { GroupBy } from '../../state/grouping.js';
+import type { GroupBy } from '../../state/list-choice.js';
 import type { RunSummary, RunWord, SweepSummary } from '../../state/port.js';
 import { parameterOrder, parameterText, type ParameterValue, type VaryingParameters } from '../varying-parameters.js';
 import { statesByUrgency } from '../state-look.js';

@@ -2,9 +2,8 @@ import { groupBy } from '../../../base/group-by.js';
 import { cleanText } from '../../../text/display-text.js';
 import { countText } from '../../../text/numbers.js';
 import type { RunSummary } from '../../state/port.js';
-import type { Branch, RunNode, TreeNode } from './branch-index.js';
+import { type Branch, runLabels, type RunNode, type TreeNode } from './branch.js';
 import { inOrder, type Level } from './grouping-level.js';
-import { runLabels } from './branch-facts.js';
 import { tally } from '../tally.js';
 
 /** How the runs of one group are divided further. */

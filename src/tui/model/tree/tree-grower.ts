@@ -1,11 +1,19 @@
-import { groupingKey, initialGrouping, isFlat } from '../../state/grouping.js';
 import type { RunSummary, SweepSummary } from '../../state/port.js';
-import { type Branch, BranchIndex, type Tree, type TreeOptions, type TreeNode } from './branch-index.js';
+import { type Branch, BranchIndex, type Tree, type TreeOptions, type TreeNode } from './branch.js';
 import { inOrder, type Level, levelOf } from './grouping-level.js';
-import { isLive, type Sort, type SortBy } from '../../state/sort.js';
 import { groupBranch, sameIfEqual } from './tree-branch.js';
 import { naturalOrder } from '../../../text/natural-order.js';
-import { columnKey, type ColumnId, curveValueOf } from '../../state/list-column-id.js';
+import {
+  type ColumnId,
+  columnKey,
+  curveValueOf,
+  groupingKey,
+  initialGrouping,
+  isFlat,
+  isLive,
+  type Sort,
+  type SortBy,
+} from '../../state/list-choice.js';
 import { anyParameterOf } from '../../../base/scalar.js';
 import { parameterOrder } from '../varying-parameters.js';
 import { statesByUrgency } from '../state-look.js';
@@ -184,7 +192,7 @@ function areEqual(a: readonly unknown[], b: readonly unknown[]): boolean {
   return a.length === b.length && a.every((item, index) => Object.is(item, b[index]));
 }
 
-export type { TreeOptions } from './branch-index.js';
+export type { TreeOptions } from './branch.js';
 
 /** Builds the tree of these runs at once. Empty groups are left out. */
 export function buildTree(runs: readonly RunSummary[], sweeps: readonly SweepSummary[], options: TreeOptions): Tree {

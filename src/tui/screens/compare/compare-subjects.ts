@@ -1,7 +1,6 @@
 import type { Subject } from '../../state/compare-choice.js';
 import type { RunId } from '../../state/port.js';
-import type { Branch, BranchIndex, RunNode, TreeNode } from '../../model/tree/branch-index.js';
-import { runLabels } from '../../model/tree/branch-facts.js';
+import { type Branch, type BranchIndex, runLabels, type RunNode, type TreeNode } from '../../model/tree/branch.js';
 import { type KeyContext, type Pressed, refuse } from '../../keys/key-context.js';
 import type { UiState } from '../../state/ui-state.js';
 

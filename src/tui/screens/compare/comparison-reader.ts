@@ -1,7 +1,6 @@
 import { bestFirst } from '../../../analysis/best-first.js';
 import { goalOf } from '../../../analysis/metric-order.js';
 import type { HeatmapAxes } from '../../state/compare-choice.js';
-import { type CurveColours, distinctColours } from '../../model/curve-colours.js';
 import type { History, Wanted } from '../../model/history.js';
 import type { ScreenData, ScreenEntry, ScreenSource } from '../screen.js';
 import { type CompareContext, compareKeys } from './keys.js';
@@ -10,10 +9,20 @@ import { shownFor } from '../../model/selection.js';
 import { withLazy } from '../../../base/lazy.js';
 import { Memoized } from '../../../base/memo.js';
 import type { FleetPort, MetricReader, RunSummary } from '../../state/port.js';
-import { referenceLines } from '../../model/curves/reference-lines.js';
 import type { ScreenOf, UiState } from '../../state/ui-state.js';
 import { cursorX } from '../../widgets/chart/chart.js';
-import { type ChartData, knownOf } from '../../model/curves/chart-data.js';
+import {
+  type ChartData,
+  type CurveColours,
+  distinctColours,
+  knownOf,
+  referenceLines,
+  seriesOver,
+  type XAxis,
+  xAxisOf,
+  type XChoice,
+  xChoicesOf,
+} from '../../model/chart-data.js';
 import { countBehind, placesOf, soundRuns } from '../../model/tally.js';
 import { differingAnnotations, type DifferingParameter, differingParameters } from './compare-parameters.js';
 import {
@@ -26,7 +35,6 @@ import {
 } from './compare-value.js';
 import { type ComparedMetric, type ComparedSubject, type Comparison, extentOf } from './comparison.js';
 import { defaultAxes, heatmapParameters, heatmapsOf } from './heatmap.js';
-import { seriesOver, type XAxis, xAxisOf, type XChoice, xChoicesOf } from '../../model/curves/x-axis.js';
 
 /** Several runs or groups beside each other. */
 export const compare: ScreenEntry<'compare', Comparison> = {

@@ -1,7 +1,7 @@
 import { notFiniteText } from '../../../analysis/seed-statistics.js';
 import { cleanText } from '../../../text/display-text.js';
 import { narrowNumber } from '../../../text/numbers.js';
-import type { ChartData } from '../../model/curves/chart-data.js';
+import type { ChartData } from '../../model/chart-data.js';
 import type { CompareView, HeatmapAxes, ValueSummary } from '../../state/compare-choice.js';
 import type { RunSummary } from '../../state/port.js';
 import { type Line, span, type Tone } from '../../surface/span.js';

@@ -4,7 +4,7 @@ import type { KeyRow, KeyTable } from '../../keys/key-row.js';
 import { enterKey, movementRows, placeAfter } from '../../keys/movement-rows.js';
 import type { RunSummary } from '../../state/port.js';
 import type { UiState } from '../../state/ui-state.js';
-import { select } from '../jobs/keys.js';
+import { select } from '../jobs/jobs.js';
 import { shownNodes } from './gpu-memory.js';
 
 declare module '../../state/ui-state.js' {

@@ -5,9 +5,8 @@ import type { OnDrag, OnHover, OnPoint, Place, Draw } from '../../surface/surfac
 import { widened } from '../../widgets/run-list/list-columns.js';
 import { pressedEdge } from '../../widgets/run-list/list-pane.js';
 import type { ScreenProps } from '../screen.js';
-import { drawDetail, drawList, drawRows, drawStrip, ruleLine } from './jobs-lines.js';
-import { jobsLayout } from './layout.js';
-import { Canvas } from '../../surface/canvas.js';
+import { drawDetail, drawList, drawRows, drawStrip, jobsLayout, ruleLine } from './jobs-lines.js';
+import { Canvas } from '../../surface/ink-window.js';
 
 /** The list of all runs with the selection's curve, parameters and log beside it, or the curve below it on a narrow terminal. */
 export function JobsScreen({ size, isSmall }: ScreenProps) {

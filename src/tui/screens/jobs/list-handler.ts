@@ -4,8 +4,7 @@ import { lookOf, withLook } from '../../state/list-look.js';
 import type { UiState } from '../../state/ui-state.js';
 import { counted } from '../../../text/numbers.js';
 import type { FleetStatus, RunId, RunSummary } from '../../state/port.js';
-import { initialColumns } from '../../state/list-column-id.js';
-import { type Sort, sortsFor, sortWords } from '../../state/sort.js';
+import { initialColumns, type Sort, sortsFor, sortWords } from '../../state/list-choice.js';
 
 /** Matches all runs with a problem. */
 const wrong = 'status:failed,lost or not health:ok';

@@ -5,7 +5,7 @@ import { enterKey, leftKey, movementRows, placeAfter, rightKey } from '../../key
 import type { RunId, RunSummary } from '../../state/port.js';
 import type { UiState } from '../../state/ui-state.js';
 import { anotherLog } from '../../state/run-choice.js';
-import { select } from '../jobs/keys.js';
+import { select } from '../jobs/jobs.js';
 
 declare module '../../state/ui-state.js' {
   interface Screens {

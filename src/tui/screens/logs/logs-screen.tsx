@@ -1,8 +1,7 @@
 import { Box } from 'ink';
 import { useCallback } from 'react';
 import { cleanText } from '../../../text/display-text.js';
-import { runReason } from '../../model/run-reason.js';
-import { runLook } from '../../model/state-look.js';
+import { runLook, runReason } from '../../model/state-look.js';
 import { type DrawModel, ModelCanvas, useModelSource, useScreen } from '../../model/use-model.js';
 import type { WindowModel } from '../../model/window-model.js';
 import type { RunSummary } from '../../state/port.js';

@@ -3,7 +3,7 @@ import { Memoized } from '../../../base/memo.js';
 import { hasEnded } from '../../../base/run-words.js';
 import type { Wanted } from '../../model/history.js';
 import { SeedNames } from '../../model/answer-finder.js';
-import type { TreeNode } from '../../model/tree/branch-index.js';
+import type { TreeNode } from '../../model/tree/branch.js';
 import type { RunSummary, SweepSummary } from '../../state/port.js';
 import { noFiles, type ScreenData, type ScreenEntry, type ScreenSource, type ScreenTools } from '../screen.js';
 import { type ParametersContext, parametersKeys, parametersOpener } from './keys.js';

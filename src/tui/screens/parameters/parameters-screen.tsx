@@ -6,7 +6,7 @@ import { wrapWithin } from '../../../text/wrap.js';
 import { useScreen, useScreenData } from '../../model/use-model.js';
 import type { RunSummary } from '../../state/port.js';
 import { type ParametersScreen as ScreenState, parametersViews } from './keys.js';
-import { Canvas } from '../../surface/canvas.js';
+import { Canvas } from '../../surface/ink-window.js';
 import { type Line, lineWidth, onBackground, span } from '../../surface/span.js';
 import type { Draw, Size } from '../../surface/surface.js';
 import { Paragraph, Row } from '../../widgets/text.js';

@@ -10,7 +10,7 @@ import { textWidth } from '../../../text/display-width.js';
 import { memoryText, sizeText } from '../../../text/numbers.js';
 import { shellQuote } from '../../../text/shell-words.js';
 import { wrapWithin } from '../../../text/wrap.js';
-import { isUnstarted } from '../../model/run-reason.js';
+import { isUnstarted } from '../../model/state-look.js';
 import type { RunDetails, RunSummary } from '../../state/port.js';
 import { fit, fitLine, type Line, span, type Tone } from '../../surface/span.js';
 import { metricsReport } from '../../widgets/metrics-report.js';

@@ -24,7 +24,7 @@ import { selectedNode, type WindowModel } from '../../model/window-model.js';
 import type { Command } from '../../state/command.js';
 import { anotherLog } from '../../state/run-choice.js';
 import type { UiState } from '../../state/ui-state.js';
-import { select, selectionRows } from '../jobs/keys.js';
+import { select, selectionRows } from '../jobs/jobs.js';
 import { nextSort } from '../jobs/list-handler.js';
 import { askSearch, isReadingLog, runContext, scrollLog, searchOn, stopSearch, wrap } from './log-handler.js';
 import { type OpenPane, panesOf, wallOf } from './open-run.js';

@@ -1,7 +1,7 @@
 import type { DiskUsage } from '../../../files/disk/disk-usage.js';
 import type { Samples } from '../../../logs/samples.js';
-import { isUnstarted } from '../../model/run-reason.js';
-import type { TreeNode } from '../../model/tree/branch-index.js';
+import { isUnstarted } from '../../model/state-look.js';
+import type { TreeNode } from '../../model/tree/branch.js';
 import { selectedNode, selectedRuns, type WindowModel } from '../../model/window-model.js';
 import { paneSize } from '../../state/preferences-port.js';
 import type { RunDetails } from '../../state/port.js';

@@ -4,7 +4,7 @@ import type { RunSummary } from '../../state/port.js';
 import type { UiState } from '../../state/ui-state.js';
 import { cursorX } from '../../widgets/chart/chart.js';
 import { LogViewer } from '../../widgets/log/log-viewer.js';
-import { logLines } from '../jobs/jobs-data.js';
+import { logLines } from '../jobs/jobs.js';
 import type { ScreenData, ScreenEntry, ScreenSource, ScreenTools } from '../screen.js';
 import { type RunContext, withFound } from './log-handler.js';
 import { openBoundary, openFocus, runArea, type RunFiles, wallOf } from './open-run.js';

@@ -10,8 +10,7 @@ import { narrowNumber } from '../../../text/numbers.js';
 import { wrapWithin } from '../../../text/wrap.js';
 import { stateLook } from '../../model/state-look.js';
 import { elapsed } from '../../model/tally.js';
-import { labelsOf } from '../../model/tree/branch-facts.js';
-import type { Branch } from '../../model/tree/branch-index.js';
+import { type Branch, labelsOf } from '../../model/tree/branch.js';
 import {
   type DrawModel,
   ModelCanvas,
@@ -26,7 +25,7 @@ import {
 } from '../../model/use-model.js';
 import { selectedNode } from '../../model/window-model.js';
 import type { RunDetails, RunSummary } from '../../state/port.js';
-import { Pointable } from '../../surface/canvas.js';
+import { Pointable } from '../../surface/ink-window.js';
 import { type Line, span, type Tone } from '../../surface/span.js';
 import type { OnDrag, Place, Size } from '../../surface/surface.js';
 import { chartWall } from '../../widgets/chart/chart-wall.js';

@@ -8,7 +8,7 @@ import { groupBy } from '../../../base/group-by.js';
 import { cleanText } from '../../../text/display-text.js';
 import type { RunSummary, SweepSummary } from '../../state/port.js';
 import { type BranchQuestion, type BranchValue, branchValue } from '../../model/tree/branch-value.js';
-import { exitWords } from '../../model/run-reason.js';
+import { exitWords } from '../../model/state-look.js';
 import { elapsed, tally, type Tally } from '../../model/tally.js';
 
 /** Everything the sweep screen is drawn from. Times in ms. */

@@ -2,7 +2,7 @@ import { lazy } from '../../../base/lazy.js';
 import { Memo } from '../../../base/memo.js';
 import { twoDigits } from '../../../text/duration.js';
 import { axisNumbers } from '../../../text/numbers.js';
-import type { XUnit } from '../../model/curves/chart-data.js';
+import type { XUnit } from '../../model/chart-data.js';
 import type { Series } from '../../state/port.js';
 
 /** One axis: the values at its ends, and whether it is logarithmic. `low` < `high`. */

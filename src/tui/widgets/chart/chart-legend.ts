@@ -4,7 +4,7 @@ import { Memo } from '../../../base/memo.js';
 import { textWidth } from '../../../text/display-width.js';
 import { fitDistinct } from '../../../text/distinct-names.js';
 import { narrowNumber } from '../../../text/numbers.js';
-import type { Curve, XUnit } from '../../model/curves/chart-data.js';
+import type { Curve, XUnit } from '../../model/chart-data.js';
 import type { ChartChoice, Spread } from '../../state/chart-choice.js';
 import type { Series } from '../../state/port.js';
 import { type Line, span, type Span } from '../../surface/span.js';

@@ -1,6 +1,6 @@
 import { emptyLines, hasMetrics } from '../../../metrics/describe-sources.js';
 import { counted, narrowNumber } from '../../../text/numbers.js';
-import type { ChartData, Curve, Detail } from '../../model/curves/chart-data.js';
+import type { ChartData, Curve, Detail } from '../../model/chart-data.js';
 import type { ChartChoice } from '../../state/chart-choice.js';
 import { fit, type Line, lineWidth, span, type Span } from '../../surface/span.js';
 import { metricsReportWithin } from '../metrics-report.js';

@@ -2,7 +2,7 @@ import { type Centre, centreOf, type Results, resultsOf, type SeedSummary } from
 import type { ChartChoice } from '../../state/chart-choice.js';
 import type { Series } from '../../state/port.js';
 import { factsOf, fractionOf, type Scale, valueAt } from './chart-axis.js';
-import type { Curve } from '../../model/curves/chart-data.js';
+import type { Curve } from '../../model/chart-data.js';
 import { countBehind } from '../../model/tally.js';
 import type { Tone } from '../../surface/span.js';
 import { Memo } from '../../../base/memo.js';

@@ -3,7 +3,7 @@ import { textWidth } from '../../../text/display-width.js';
 import { counted } from '../../../text/numbers.js';
 import { labelLines, wholeReading } from './chart-legend.js';
 import { chartNotes, type ChartSetting, emptyReport, lookOf, ownNotes } from './chart-section.js';
-import type { ChartData } from '../../model/curves/chart-data.js';
+import type { ChartData } from '../../model/chart-data.js';
 import { chart, type ChartLook } from './chart.js';
 import { inFocus, sectionRule } from '../rule-line.js';
 import { fit, type Line, lineWidth, sideBySide, span, tileGap, tileWidth } from '../../surface/span.js';

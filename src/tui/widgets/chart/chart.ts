@@ -1,7 +1,7 @@
 import { robustRange, wantsLog } from '../../../analysis/axis-range.js';
 import { median } from '../../../analysis/statistics.js';
 import { Memo } from '../../../base/memo.js';
-import type { Curve, Reference, XUnit } from '../../model/curves/chart-data.js';
+import type { Curve, Reference, XUnit } from '../../model/chart-data.js';
 import { type ChartChoice, type Guides, initialChartChoice } from '../../state/chart-choice.js';
 import type { Series } from '../../state/port.js';
 import {

@@ -1,4 +1,4 @@
-import type { Reference } from '../../model/curves/chart-data.js';
+import type { Reference } from '../../model/chart-data.js';
 import type { ChartChoice } from '../../state/chart-choice.js';
 import type { Series } from '../../state/port.js';
 import type { Tone } from '../../surface/span.js';

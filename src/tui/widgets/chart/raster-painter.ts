@@ -1,4 +1,4 @@
-import type { Reference } from '../../model/curves/chart-data.js';
+import type { Reference } from '../../model/chart-data.js';
 import type { Series } from '../../state/port.js';
 import type { PixelSize, Raster, Rgb, Tone } from '../../surface/span.js';
 import { Ruler, valueAt } from './chart-axis.js';

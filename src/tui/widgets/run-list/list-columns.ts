@@ -1,5 +1,4 @@
-import { columnKey, type ColumnId, curveValueOf, initialColumns } from '../../state/list-column-id.js';
-import { valueWords } from '../../state/sort.js';
+import { type ColumnId, columnKey, curveValueOf, initialColumns, valueWords } from '../../state/list-choice.js';
 import type { ColumnWidths } from '../../state/preferences-port.js';
 import { shortKey } from '../key-hints.js';
 import { fit } from '../../surface/span.js';

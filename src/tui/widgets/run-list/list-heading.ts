@@ -1,7 +1,6 @@
 import { textWidth } from '../../../text/display-width.js';
 import { countText } from '../../../text/numbers.js';
-import { columnKey, type ColumnId } from '../../state/list-column-id.js';
-import { isInitialSort, type Sort, type SortBy } from '../../state/sort.js';
+import { type ColumnId, columnKey, isInitialSort, type Sort, type SortBy } from '../../state/list-choice.js';
 import { shortKey } from '../key-hints.js';
 import { ends, fit, fitRight, type Line, span } from '../../surface/span.js';
 import { gutter, type ListColumn, type ListLayout } from './list-columns.js';

@@ -6,8 +6,7 @@ import { countText } from '../../../text/numbers.js';
 import { Memo, Memoized } from '../../../base/memo.js';
 import type { RunId, RunSummary } from '../../state/port.js';
 import { scrollTo } from '../../model/selection.js';
-import { markState } from '../../model/tree/branch-facts.js';
-import type { Branch, RunNode, TreeNode } from '../../model/tree/branch-index.js';
+import { type Branch, markState, type RunNode, type TreeNode } from '../../model/tree/branch.js';
 import { type BranchQuestion, branchValue } from '../../model/tree/branch-value.js';
 import { countsLine } from '../counts-line.js';
 import { besideValue, branchCell, type CellContext, percentOf, runCell } from './list-cells.js';
@@ -23,12 +22,9 @@ import {
   wideColumns,
 } from './list-columns.js';
 import { progressBar } from '../progress-bar.js';
-import { runReason, waitsForInput } from '../../model/run-reason.js';
-import { isFlat } from '../../state/grouping.js';
-import type { ColumnId } from '../../state/list-column-id.js';
-import type { SortBy } from '../../state/sort.js';
+import { type ColumnId, isFlat, type SortBy } from '../../state/list-choice.js';
 import { ends, fit, fitLine, type Line, lineWidth, onBackground, span, type Tone } from '../../surface/span.js';
-import { runLook, stateLook } from '../../model/state-look.js';
+import { runLook, runReason, stateLook, waitsForInput } from '../../model/state-look.js';
 import type { Tally } from '../../model/tally.js';
 import type { WindowModel } from '../../model/window-model.js';
 

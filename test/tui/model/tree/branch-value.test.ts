@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { answersOf } from '../../../../src/analysis/answer/sweep-answers.js';
 import { branchValue } from '../../../../src/tui/model/tree/branch-value.js';
-import type { Branch } from '../../../../src/tui/model/tree/branch-index.js';
+import type { Branch } from '../../../../src/tui/model/tree/branch.js';
 import { buildTree } from '../../../../src/tui/model/tree/tree-grower.js';
 import { besideValue } from '../../../../src/tui/widgets/run-list/list-cells.js';
-import type { GroupBy } from '../../../../src/tui/state/grouping.js';
-import type { ColumnId } from '../../../../src/tui/state/list-column-id.js';
+import type { ColumnId, GroupBy } from '../../../../src/tui/state/list-choice.js';
 import type { RunSummary } from '../../../../src/tui/state/port.js';
 import { plainText } from '../../../../src/tui/surface/span.js';
 import { aRun, aSweep } from '../../simulated-fleet.js';

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { GroupBy, Grouping } from '../../../../src/tui/state/grouping.js';
 import type { RunSummary } from '../../../../src/tui/state/port.js';
-import type { Tree } from '../../../../src/tui/model/tree/branch-index.js';
-import type { SortBy } from '../../../../src/tui/state/sort.js';
+import type { Tree } from '../../../../src/tui/model/tree/branch.js';
+import type { GroupBy, Grouping, SortBy } from '../../../../src/tui/state/list-choice.js';
 import { statesInOrder } from '../../../../src/tui/model/state-look.js';
 import { tally } from '../../../../src/tui/model/tally.js';
 import { TreeGrower, buildTree, flatten, type TreeOptions } from '../../../../src/tui/model/tree/tree-grower.js';

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ChartChoice, guideChoices, initialChartChoice, spreads } from '../../../../src/tui/state/chart-choice.js';
 import { chart, type ChartLook, plainLook } from '../../../../src/tui/widgets/chart/chart.js';
-import type { Curve } from '../../../../src/tui/model/curves/chart-data.js';
+import type { Curve } from '../../../../src/tui/model/chart-data.js';
 import { chartHeading } from '../../../../src/tui/widgets/chart/chart-section.js';
-import type { Reference } from '../../../../src/tui/model/curves/chart-data.js';
+import type { Reference } from '../../../../src/tui/model/chart-data.js';
 import { lineWidth, plainText, type Tone } from '../../../../src/tui/surface/span.js';
 
 type Points = readonly (readonly [x: number, y: number])[];

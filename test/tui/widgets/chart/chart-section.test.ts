@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ChartChoice, initialChartChoice } from '../../../../src/tui/state/chart-choice.js';
-import type { Curve } from '../../../../src/tui/model/curves/chart-data.js';
+import type { Curve } from '../../../../src/tui/model/chart-data.js';
 import { chartSection, sharedLegend } from '../../../../src/tui/widgets/chart/chart-section.js';
 import { lineWidth, plainText } from '../../../../src/tui/surface/span.js';
 

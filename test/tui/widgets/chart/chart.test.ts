@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { chart, plainLook } from '../../../../src/tui/widgets/chart/chart.js';
-import type { Curve } from '../../../../src/tui/model/curves/chart-data.js';
+import type { Curve } from '../../../../src/tui/model/chart-data.js';
 import { legendLines } from '../../../../src/tui/widgets/chart/chart-legend.js';
 import { lineWidth, plainText, type Tone } from '../../../../src/tui/surface/span.js';
 

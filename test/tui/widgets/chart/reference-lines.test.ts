@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { MetricReader, RunSummary } from '../../../../src/tui/state/port.js';
-import { type Source, referenceLines } from '../../../../src/tui/model/curves/reference-lines.js';
+import { type Source, referenceLines } from '../../../../src/tui/model/chart-data.js';
 import { aRun } from '../../simulated-fleet.js';
 
 function source(parameters: RunSummary['parameters'], columns: Record<string, number[]> = {}): Source {

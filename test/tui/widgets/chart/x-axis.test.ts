@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { relativeTime, wallTime } from '../../../../src/metrics/axes.js';
 import type { MetricReader } from '../../../../src/tui/state/port.js';
-import { seriesOver, xAxisOf, xChoicesOf } from '../../../../src/tui/model/curves/x-axis.js';
+import { seriesOver, xAxisOf, xChoicesOf } from '../../../../src/tui/model/chart-data.js';
 
 /** A run whose columns are given by row; the step is the number of the row. */
 function reader(columns: Record<string, readonly number[]>, clock: MetricReader['clock'] = null): MetricReader {

@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { WindowStore } from '../../../../src/tui/app/window-store.js';
 import { sorted } from '../../../../src/tui/model/tree/tree-grower.js';
-import { isColumnId, valueColumns, withValue } from '../../../../src/tui/state/list-column-id.js';
+import { isColumnId, sortsFor, sortWords, valueColumns, withValue } from '../../../../src/tui/state/list-choice.js';
 import type { MetricReader, RunFilesPort, RunSummary } from '../../../../src/tui/state/port.js';
-import { sortsFor, sortWords } from '../../../../src/tui/state/sort.js';
 import { varyingParametersOf } from '../../../../src/tui/model/varying-parameters.js';
 import { listLayout } from '../../../../src/tui/widgets/run-list/list-columns.js';
 import { aWindow, screenText } from '../../frames.js';

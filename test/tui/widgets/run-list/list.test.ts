@@ -7,15 +7,17 @@ import {
   commonColumns,
   initialColumns,
   isColumnId,
-} from '../../../../src/tui/state/list-column-id.js';
+  isInitialSort,
+  type SortBy,
+  sortWords,
+} from '../../../../src/tui/state/list-choice.js';
 import type { RunSummary } from '../../../../src/tui/state/port.js';
-import { meanTrend } from '../../../../src/tui/model/tree/branch-facts.js';
+import { meanTrend } from '../../../../src/tui/model/tree/branch.js';
 import { gutter, listLayout } from '../../../../src/tui/widgets/run-list/list-columns.js';
 import { runRow } from '../../../../src/tui/widgets/run-list/list-pane.js';
 import { tally } from '../../../../src/tui/model/tally.js';
 import { countsLine } from '../../../../src/tui/widgets/counts-line.js';
 import { detailHeading } from '../../../../src/tui/widgets/detail-heading.js';
-import { isInitialSort, type SortBy, sortWords } from '../../../../src/tui/state/sort.js';
 import { sorted } from '../../../../src/tui/model/tree/tree-grower.js';
 import { lineWidth, plainText } from '../../../../src/tui/surface/span.js';
 import { varyingParametersOf } from '../../../../src/tui/model/varying-parameters.js';

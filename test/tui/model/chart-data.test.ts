@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { subjectsOf } from '../../../src/tui/model/detail.js';
-import { CurveColours, distinctColours } from '../../../src/tui/model/curve-colours.js';
+import { CurveColours, distinctColours } from '../../../src/tui/model/chart-data.js';
 import { ListModelBuilder } from '../../../src/tui/model/list-model.js';
 import { initialUi } from '../../../src/tui/state/ui-state.js';
 import { aRun, aSweep, SimulatedFleet } from '../simulated-fleet.js';

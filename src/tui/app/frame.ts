@@ -12,14 +12,49 @@ import { always, isActing } from '../keys/key-row.js';
 import type { Attention, HeldGroup } from '../model/attention.js';
 import { healthTone, stateLook, statesInOrder, unhealthyGlyph } from '../model/state-look.js';
 import { isOver, type Tally } from '../model/tally.js';
-import { BranchIndex } from '../model/tree/branch-index.js';
+import { BranchIndex } from '../model/tree/branch.js';
 import { selectedNode, type WindowModel } from '../model/window-model.js';
+import { jobsLines } from '../screens/jobs/jobs-lines.js';
 import { keyOf, keysOn } from '../screens/key-map.js';
+import { isInitialSort, sortWords } from '../state/list-choice.js';
 import type { FleetStatus } from '../state/port.js';
-import { isInitialSort, sortWords } from '../state/sort.js';
 import { ends, fitLine, type Line, lineWidth, onBackground, span, type Span, type Tone } from '../surface/span.js';
+import type { Size } from '../surface/surface.js';
 import { hintLine, hintWidth, type KeyHint } from '../widgets/key-hints.js';
 import { progressBar } from '../widgets/progress-bar.js';
+
+/** Minimum size for the whole window; smaller ones show only a list, and below the minimum nothing. */
+const whole: Size = { width: 80, height: 24 };
+export const least: Size = { width: 40, height: 10 };
+/** Rows of header and footer together, on a whole and on a small screen. */
+const frame = { whole: 5, small: 2 };
+
+/** Whether a terminal is too small to show anything useful. */
+export function isTooSmall({ width, height }: Size): boolean {
+  return width < least.width || height < least.height;
+}
+
+/** Whether a terminal has only one line of header and one of footer. */
+export function isSmall({ width, height }: Size): boolean {
+  return width < whole.width || height < whole.height;
+}
+
+/** The size of the screen's area between header and footer. */
+export function bodyOf(size: Size): Size {
+  const rows = size.height - (isSmall(size) ? frame.small : frame.whole);
+  return { width: size.width, height: Math.max(1, rows) };
+}
+
+/** The jobs screen as its components will draw it, before they are loaded. */
+export function firstPicture(model: WindowModel, size: Size): readonly Line[] {
+  if (isTooSmall(size)) return [];
+  const { width } = size;
+  const isSmallSize = isSmall(size);
+  const body = jobsLines(model, bodyOf(size), isSmallSize);
+  if (isSmallSize) return [shortHeader(model, width), ...body, screenKeysLine(model, width)];
+  const header = headerLines.map((read) => read(model, width));
+  return [...header, ...body, messageLine(model, width), screenKeysLine(model, width)];
+}
 
 /** Draws one row of the window. */
 type ReadLine = (model: WindowModel, width: number) => Line;

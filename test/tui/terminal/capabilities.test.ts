@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { GraphicsFinder } from '../../../src/tui/terminal/graphics-finder.js';
+import { GraphicsFinder } from '../../../src/tui/terminal/capabilities.js';
 
 const size = { width: 100, height: 30 };
 const kittyYes = '\u001b_Gi=31;OK\u001b\\';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Bell } from '../../../src/tui/terminal/bell.js';
+import { Bell } from '../../../src/tui/model/attention.js';
 import { aRun } from '../simulated-fleet.js';
 
 const running = aRun('A_a', { state: 'running' });

@@ -1,4 +1,5 @@
 import { chartRows, unzoomed } from '../../keys/chart-handler.js';
+import { cloneRun, copyCommand, hasTerminal, openShell, openTerminal } from '../../keys/editor-handler.js';
 import {
   distance,
   type Handler,
@@ -8,20 +9,22 @@ import {
   type Pressed,
   refuse,
 } from '../../keys/key-context.js';
-import { cloneRun, copyCommand, hasTerminal, openShell, openTerminal } from '../../keys/editor-handler.js';
+import type { KeyRow, KeyTable } from '../../keys/key-row.js';
+import { enterKey, escapeKey, leftKey, movementRows, paneRows, rightKey, within } from '../../keys/movement-rows.js';
 import { verbRows } from '../../keys/run-verb-handler.js';
+import { wantedFor } from '../../model/detail.js';
 import { scrollTo } from '../../model/selection.js';
+import { isUnstarted, waitsForInput } from '../../model/state-look.js';
+import type { Branch, TreeNode } from '../../model/tree/branch.js';
+import type { Command } from '../../state/command.js';
+import type { RunSummary } from '../../state/port.js';
+import { anotherLog } from '../../state/run-choice.js';
+import type { UiState } from '../../state/ui-state.js';
 import { compareSelection, pinSelection } from '../compare/compare-subjects.js';
 import { firstError } from '../run/log-handler.js';
-import { isUnstarted, waitsForInput } from '../../model/run-reason.js';
-import type { Branch, TreeNode } from '../../model/tree/branch-index.js';
-import type { KeyRow, KeyTable } from '../../keys/key-row.js';
-import { enterKey, escapeKey, leftKey, movementRows, rightKey, within, paneRows } from '../../keys/movement-rows.js';
-import type { Command } from '../../state/command.js';
-import { anotherLog } from '../../state/run-choice.js';
-import type { RunSummary } from '../../state/port.js';
-import type { UiState } from '../../state/ui-state.js';
-import { leaveFailures, toggleFailures, mark, markAll, star, nextSort, reverseSort } from './list-handler.js';
+import type { ScreenData, ScreenEntry } from '../screen.js';
+import { leaveFailures, mark, markAll, nextSort, reverseSort, star, toggleFailures } from './list-handler.js';
+import { listBoundary, listPage } from './jobs-lines.js';
 
 declare module '../../state/command.js' {
   interface Commands {
@@ -128,7 +131,7 @@ const shorts: Partial<Record<Command, Pick<KeyRow, 'short' | 'worth'>>> = {
 };
 
 /** The keys of the list. */
-export const jobsKeys: KeyTable = {
+const jobsKeys: KeyTable = {
   rows: [
     ...movementRows(move, 'move'),
     {
@@ -160,6 +163,27 @@ export const jobsKeys: KeyTable = {
     return `${shown} does nothing on the list; ${at.keyOf('help')} shows the keys.`;
   },
 };
+
+/** The list of runs with the details of the selection. */
+export const jobs: ScreenEntry<'jobs', null> = {
+  ...{ name: 'list', keys: jobsKeys, data: jobsData },
+  component: () => import('./jobs-screen.js').then(({ JobsScreen }) => JobsScreen),
+};
+
+/** Number of log lines beside the list. */
+export const logLines = 200;
+
+/** The list has no data of its own beyond the window's. */
+function jobsData(): ScreenData<'jobs', null> {
+  return {
+    wanted: ({ node, listModel }) => wantedFor(node, listModel, logLines),
+    read: () => null,
+    context: ({ body, isSmall, listModel, ui }) => {
+      const content = { isSmall, rows: listModel.rows.length, wanted: ui.panes.list };
+      return { page: listPage(body, content), boundary: listBoundary(body, content) };
+    },
+  };
+}
 
 function move(ui: UiState, movement: Movement, at: KeyContext): Pressed {
   const last = at.rows.length - 1;
