@@ -20,8 +20,7 @@ import { isInitialSort, sortWords } from '../state/list-choice.js';
 import type { FleetStatus } from '../state/port.js';
 import { ends, fitLine, type Line, lineWidth, onBackground, span, type Span, type Tone } from '../surface/span.js';
 import type { Size } from '../surface/surface.js';
-import { hintLine, hintWidth, type KeyHint } from '../widgets/key-hints.js';
-import { progressBar } from '../widgets/progress-bar.js';
+import { hintLine, hintWidth, type KeyHint, progressBar } from '../widgets/line-parts.js';
 
 /** Minimum size for the whole window; smaller ones show only a list, and below the minimum nothing. */
 const whole: Size = { width: 80, height: 24 };

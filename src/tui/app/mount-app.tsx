@@ -12,7 +12,7 @@ import type { KeyMapping } from '../state/preferences-port.js';
 import { type MountedWindow, mountWindow, useSurface } from '../surface/ink-window.js';
 import { fitLine, type Line } from '../surface/span.js';
 import type { OnPoint, Size, Surface } from '../surface/surface.js';
-import { fittingHints, hintLine } from '../widgets/key-hints.js';
+import { fittingHints, hintLine } from '../widgets/line-parts.js';
 import { Text } from '../widgets/text.js';
 import { bodyOf, headerLines, isSmall, isTooSmall, least, messageLine, screenKeysLine, shortHeader } from './frame.js';
 import type { WindowStore } from './window-store.js';

@@ -15,7 +15,7 @@ import type { WindowModel } from '../model/window-model.js';
 import { listPage } from '../screens/jobs/jobs-lines.js';
 import { select } from '../screens/jobs/jobs.js';
 import { livingMarks, orderedBy } from '../screens/jobs/list-handler.js';
-import { chosenKeys } from '../screens/own-keys.js';
+import { chosenKeys } from '../screens/key-map.js';
 import type { Draft } from '../state/editor-port.js';
 import type { ColumnWidths, PanePart, PreferencesPort } from '../state/preferences-port.js';
 import { type Dialog, initialUi, type Note, type Screen, type ScreenKind, type UiState } from '../state/ui-state.js';

@@ -1,6 +1,6 @@
 import { type ChartOption, chartOptions, moveCursor } from '../keys/chart-handler.js';
 import { distance, isMovement, type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
-import { within } from '../keys/movement-rows.js';
+import { within } from '../keys/key-row.js';
 import { useModel } from '../model/use-model.js';
 import { commandFor } from '../screens/key-map.js';
 import type { UiState } from '../state/ui-state.js';

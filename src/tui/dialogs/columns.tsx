@@ -14,8 +14,8 @@ import {
 import { menuAt, type MenuState, type UiState } from '../state/ui-state.js';
 import type { ColumnWidths } from '../state/preferences-port.js';
 import { dialogFrame, nameWidth } from '../widgets/dialog-box.js';
-import type { KeyHint } from '../widgets/key-hints.js';
-import { Menu } from '../widgets/menu.js';
+import type { KeyHint } from '../widgets/line-parts.js';
+import { Menu } from '../widgets/select-list.js';
 import { widened } from '../widgets/run-list/list-columns.js';
 import { fit, type Line, span } from '../surface/span.js';
 import { closedDialog, type DialogModule, type DialogOf, type DialogProps } from './dialog-module.js';

@@ -1,7 +1,7 @@
 import type { Pressed } from '../keys/key-context.js';
 import type { Effect, UiState } from '../state/ui-state.js';
 import { DialogBox, dialogFrame, dialogWidth } from '../widgets/dialog-box.js';
-import type { KeyHint } from '../widgets/key-hints.js';
+import type { KeyHint } from '../widgets/line-parts.js';
 import { Paragraph, Text } from '../widgets/text.js';
 import { wrapWithin } from '../../text/wrap.js';
 import { textWidth } from '../../text/display-width.js';

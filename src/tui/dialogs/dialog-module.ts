@@ -5,7 +5,7 @@ import type { WindowModel } from '../model/window-model.js';
 import { commandFor } from '../screens/key-map.js';
 import type { DialogKind, DialogOf, UiState } from '../state/ui-state.js';
 import type { Size } from '../surface/surface.js';
-import type { KeyHint } from '../widgets/key-hints.js';
+import type { KeyHint } from '../widgets/line-parts.js';
 
 /** Every dialog that can be open. */
 export type DialogState = { [Kind in DialogKind]: DialogOf<Kind> }[DialogKind];

@@ -5,7 +5,7 @@ import { type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
 import type { Draft } from '../state/editor-port.js';
 import type { UiState } from '../state/ui-state.js';
 import { DialogBox, dialogFrame, dialogWidth } from '../widgets/dialog-box.js';
-import { hintLine, type KeyHint } from '../widgets/key-hints.js';
+import { hintLine, type KeyHint } from '../widgets/line-parts.js';
 import { type Line, lineWidth, span } from '../surface/span.js';
 import { Rows, Spans, Text } from '../widgets/text.js';
 import { closedDialog, type DialogModule, type DialogOf, type DialogProps, scrolledBy } from './dialog-module.js';

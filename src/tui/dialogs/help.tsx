@@ -4,7 +4,7 @@ import { useModel } from '../model/use-model.js';
 import { editLine, lineOf } from '../state/line-editor.js';
 import type { UiState } from '../state/ui-state.js';
 import { DialogBox, dialogFrame, dialogWidth } from '../widgets/dialog-box.js';
-import type { KeyHint } from '../widgets/key-hints.js';
+import type { KeyHint } from '../widgets/line-parts.js';
 import { lineWidth, fit, type Line, span } from '../surface/span.js';
 import { Rows, Text } from '../widgets/text.js';
 import { closedDialog, type DialogModule, type DialogOf, type DialogProps, scrolledBy } from './dialog-module.js';

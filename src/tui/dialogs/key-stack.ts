@@ -5,7 +5,7 @@ import { bindingFor, elsewhere, keyMapOf, keysOn } from '../screens/key-map.js';
 import { screens } from '../screens/registry.js';
 import type { Command } from '../state/command.js';
 import type { DialogKind, UiState, WindowEffect } from '../state/ui-state.js';
-import type { KeyHint } from '../widgets/key-hints.js';
+import type { KeyHint } from '../widgets/line-parts.js';
 import { axes } from './axes.js';
 import { chart } from './chart.js';
 import { columns } from './columns.js';

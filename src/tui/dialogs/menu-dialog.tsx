@@ -6,8 +6,8 @@ import { fuzzyScore, ranked } from '../state/fuzzy.js';
 import { editLine, lineOf } from '../state/line-editor.js';
 import type { DialogKind, MenuState, UiState } from '../state/ui-state.js';
 import type { Line } from '../surface/span.js';
-import type { KeyHint } from '../widgets/key-hints.js';
-import { Menu } from '../widgets/menu.js';
+import type { KeyHint } from '../widgets/line-parts.js';
+import { Menu } from '../widgets/select-list.js';
 
 /** Dialogs in which letters search for a row, so that none of them may use a letter as a key. */
 type MenuDialog = Extract<DialogState, MenuState>;

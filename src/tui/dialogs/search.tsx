@@ -3,7 +3,7 @@ import { readLogPattern } from '../../logs/log-search.js';
 import { type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
 import { useModel } from '../model/use-model.js';
 import { searchFrom } from '../screens/run/log-handler.js';
-import { isOnSamples } from '../screens/run/samples-handler.js';
+import { isOnSamples } from '../screens/run/keys.js';
 import { type EditedLine, editLine } from '../state/line-editor.js';
 import type { UiState } from '../state/ui-state.js';
 import { Prompt } from '../widgets/prompt.js';

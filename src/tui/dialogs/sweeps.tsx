@@ -3,7 +3,7 @@ import { refuse } from '../keys/key-context.js';
 import { type SweepChoice, sweepTitle } from '../model/tally.js';
 import { menuAt, type MenuState } from '../state/ui-state.js';
 import { fit, span } from '../surface/span.js';
-import { countsLine } from '../widgets/counts-line.js';
+import { countsLine } from '../widgets/line-parts.js';
 import { dialogFrame, nameWidth } from '../widgets/dialog-box.js';
 import { closedDialog } from './dialog-module.js';
 import { menuDialog } from './menu-dialog.js';

@@ -9,7 +9,7 @@ import type { DialogOf, UiState } from '../state/ui-state.js';
 import { Canvas } from '../surface/ink-window.js';
 import { type Line, span } from '../surface/span.js';
 import { DialogBox, dialogFrame } from '../widgets/dialog-box.js';
-import { lineWithCursor } from '../widgets/line-with-cursor.js';
+import { lineWithCursor } from '../widgets/prompt.js';
 import { logSection } from '../widgets/log/log-pane.js';
 import { Row } from '../widgets/text.js';
 import { closedDialog, type DialogModule, type DialogProps } from './dialog-module.js';

@@ -9,8 +9,8 @@ import { menuAt, type MenuState, type Note, type UiState } from '../state/ui-sta
 import type { SavedView } from '../state/preferences-port.js';
 import { groupingWords, isInitialSort, sortWords } from '../state/list-choice.js';
 import { DialogBox, dialogWidth, nameWidth } from '../widgets/dialog-box.js';
-import type { KeyHint } from '../widgets/key-hints.js';
-import { Menu } from '../widgets/menu.js';
+import type { KeyHint } from '../widgets/line-parts.js';
+import { Menu } from '../widgets/select-list.js';
 import { fit, type Line, span } from '../surface/span.js';
 import { Text } from '../widgets/text.js';
 import { TextField } from '../widgets/prompt.js';

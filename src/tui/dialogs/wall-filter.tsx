@@ -1,5 +1,5 @@
 import { type Pressed, refuse } from '../keys/key-context.js';
-import { chooseOnWall } from '../screens/run/wall-handler.js';
+import { chooseOnWall } from '../screens/run/keys.js';
 import { useModel } from '../model/use-model.js';
 import { type EditedLine, editLine } from '../state/line-editor.js';
 import type { UiState } from '../state/ui-state.js';

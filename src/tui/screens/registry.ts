@@ -1,12 +1,12 @@
 import type { ScreenKind } from '../state/ui-state.js';
 import { compare } from './compare/comparison-reader.js';
-import { gpus } from './gpus/gpu-data.js';
+import { gpus } from './gpus/gpus.js';
 import { jobs } from './jobs/jobs.js';
 import { logs } from './logs/logs-reader.js';
 import { parameters } from './parameters/parameters-reader.js';
-import { run } from './run/run-data.js';
+import { run } from './run/run-reader.js';
 import type { ScreenEntry } from './screen.js';
-import { sweep } from './sweep/sweep-overview-reader.js';
+import { sweep } from './sweep/sweep.js';
 
 type Entries = { readonly [Kind in ScreenKind]: ScreenEntry<Kind, unknown> };
 

@@ -3,7 +3,7 @@ import { tagsText } from '../../base/annotation.js';
 import { cleanText } from '../../text/display-text.js';
 import type { RunSummary } from '../state/port.js';
 import type { Branch, TreeNode } from '../model/tree/branch.js';
-import { countsLine } from './counts-line.js';
+import { countsLine } from './line-parts.js';
 import { shortDuration } from '../../text/duration.js';
 import { ends, type Line, lineWidth, span } from '../surface/span.js';
 import { runLook, runReason } from '../model/state-look.js';

@@ -1,7 +1,7 @@
 import { Box } from 'ink';
 import type { ReactNode } from 'react';
 import type { Line } from '../surface/span.js';
-import { inFocus, sectionRule } from './rule-line.js';
+import { inFocus, sectionRule } from './line-parts.js';
 import { Row } from './text.js';
 
 type Props = {

@@ -5,7 +5,7 @@ import { textWidth } from '../../../src/text/display-width.js';
 import { shortDuration } from '../../../src/text/duration.js';
 import { wrapWithin } from '../../../src/text/wrap.js';
 import { sparkline } from '../../../src/tui/widgets/run-list/list-cells.js';
-import { progressBar } from '../../../src/tui/widgets/progress-bar.js';
+import { progressBar } from '../../../src/tui/widgets/line-parts.js';
 import { runReason } from '../../../src/tui/model/state-look.js';
 import { plainText } from '../../../src/tui/surface/span.js';
 import { ticks } from '../../../src/tui/widgets/chart/chart-axis.js';

@@ -10,7 +10,7 @@ import { Canvas } from '../../surface/ink-window.js';
 import { fit, type Line, lineWidth, onBackground, span } from '../../surface/span.js';
 import type { Draw } from '../../surface/surface.js';
 import { chartSection, type ChartSetting, sharedLegend } from '../../widgets/chart/chart-section.js';
-import { shortKey } from '../../widgets/key-hints.js';
+import { shortKey } from '../../widgets/line-parts.js';
 import { scrollTo } from '../../model/selection.js';
 import { Section } from '../../widgets/section.js';
 import { type Column, Table } from '../../widgets/table.js';
@@ -29,8 +29,9 @@ import {
   sampleCell,
   summaryWords,
   tableRows,
+  valuesText,
+  withoutCommon,
 } from './comparison.js';
-import { valuesText, withoutCommon } from './compare-parameters.js';
 import { deltaOf, rankedSamples } from './compare-value.js';
 import { HeatmapGrid } from './heatmap-grid.js';
 

@@ -24,7 +24,6 @@ import {
   xChoicesOf,
 } from '../../model/chart-data.js';
 import { countBehind, placesOf, soundRuns } from '../../model/tally.js';
-import { differingAnnotations, type DifferingParameter, differingParameters } from './compare-parameters.js';
 import {
   type CurveValue,
   curveValue,
@@ -33,7 +32,15 @@ import {
   rankedSamples,
   sampleOf,
 } from './compare-value.js';
-import { type ComparedMetric, type ComparedSubject, type Comparison, extentOf } from './comparison.js';
+import {
+  type ComparedMetric,
+  type ComparedSubject,
+  type Comparison,
+  differingAnnotations,
+  type DifferingParameter,
+  differingParameters,
+  extentOf,
+} from './comparison.js';
 import { defaultAxes, heatmapParameters, heatmapsOf } from './heatmap.js';
 
 /** Several runs or groups beside each other. */

@@ -8,8 +8,18 @@ import {
   type Pressed,
   refuse,
 } from '../../keys/key-context.js';
-import { always, type KeyTable, type Short } from '../../keys/key-row.js';
-import { enterKey, escapeKey, leftKey, movementRows, rightKey, tabKey, within } from '../../keys/movement-rows.js';
+import {
+  always,
+  enterKey,
+  escapeKey,
+  type KeyTable,
+  leftKey,
+  movementRows,
+  rightKey,
+  type Short,
+  tabKey,
+  within,
+} from '../../keys/key-row.js';
 import type { WindowModel } from '../../model/window-model.js';
 import {
   type CompareView,

@@ -9,7 +9,7 @@ import { elapsed } from '../../model/tally.js';
 import { useModel, useRuns, useScreen, useScreenData } from '../../model/use-model.js';
 import type { FleetPort, FleetStatus, GpuSummary, RunSummary } from '../../state/port.js';
 import { type Line, span, type Tone } from '../../surface/span.js';
-import { progressBar } from '../../widgets/progress-bar.js';
+import { progressBar } from '../../widgets/line-parts.js';
 import { Section } from '../../widgets/section.js';
 import { type Column, Table, tableLine } from '../../widgets/table.js';
 import { Row, Rows } from '../../widgets/text.js';

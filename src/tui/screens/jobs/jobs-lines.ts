@@ -13,10 +13,9 @@ import { fitLine, type Line, sideBySide, span, tileGap, tileWidth } from '../../
 import type { Size } from '../../surface/surface.js';
 import { chartSection } from '../../widgets/chart/chart-section.js';
 import { detailHeading } from '../../widgets/detail-heading.js';
-import { hintLine, type KeyHint } from '../../widgets/key-hints.js';
 import { logSection } from '../../widgets/log/log-pane.js';
 import { parameterLines } from '../../widgets/parameters.js';
-import { sectionRule } from '../../widgets/rule-line.js';
+import { hintLine, type KeyHint, sectionRule } from '../../widgets/line-parts.js';
 import { failureDetail } from '../../widgets/run-list/failure-row.js';
 import { listPane, listRows } from '../../widgets/run-list/list-pane.js';
 

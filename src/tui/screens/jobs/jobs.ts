@@ -9,8 +9,17 @@ import {
   type Pressed,
   refuse,
 } from '../../keys/key-context.js';
-import type { KeyRow, KeyTable } from '../../keys/key-row.js';
-import { enterKey, escapeKey, leftKey, movementRows, paneRows, rightKey, within } from '../../keys/movement-rows.js';
+import {
+  enterKey,
+  escapeKey,
+  type KeyRow,
+  type KeyTable,
+  leftKey,
+  movementRows,
+  paneRows,
+  rightKey,
+  within,
+} from '../../keys/key-row.js';
 import { verbRows } from '../../keys/run-verb-handler.js';
 import { wantedFor } from '../../model/detail.js';
 import { scrollTo } from '../../model/selection.js';

@@ -1,7 +1,14 @@
 import { hasEnded } from '../../../base/run-words.js';
 import { type KeyContext, type Movement, type Pressed, refuse } from '../../keys/key-context.js';
-import type { KeyRow, KeyTable } from '../../keys/key-row.js';
-import { enterKey, leftKey, movementRows, placeAfter, rightKey } from '../../keys/movement-rows.js';
+import {
+  enterKey,
+  type KeyRow,
+  type KeyTable,
+  leftKey,
+  movementRows,
+  placeAfter,
+  rightKey,
+} from '../../keys/key-row.js';
 import type { RunId, RunSummary } from '../../state/port.js';
 import type { UiState } from '../../state/ui-state.js';
 import { anotherLog } from '../../state/run-choice.js';

@@ -8,7 +8,7 @@ import type { RunSummary } from '../../state/port.js';
 import { type Line, span } from '../../surface/span.js';
 import type { Size } from '../../surface/surface.js';
 import { logSection } from '../../widgets/log/log-pane.js';
-import { inFocus, sectionRule } from '../../widgets/rule-line.js';
+import { inFocus, sectionRule } from '../../widgets/line-parts.js';
 import type { ScreenProps } from '../screen.js';
 
 /** One of the logs shown side by side. `isChosen`: the cursor is on it. */

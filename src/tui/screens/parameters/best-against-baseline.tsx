@@ -6,7 +6,7 @@ import { useReported } from '../../model/use-model.js';
 import { parameterText } from '../../model/varying-parameters.js';
 import { scalarText } from '../../widgets/parameters.js';
 import { Section } from '../../widgets/section.js';
-import { shortKey } from '../../widgets/key-hints.js';
+import { shortKey } from '../../widgets/line-parts.js';
 import { type Column, Table } from '../../widgets/table.js';
 import { Row, Rows } from '../../widgets/text.js';
 import { type Line, lineWidth, span } from '../../surface/span.js';

@@ -10,7 +10,7 @@ import { textWidth } from '../../../text/display-width.js';
 import { counted } from '../../../text/numbers.js';
 import { wrapWithin } from '../../../text/wrap.js';
 import { scalarText } from '../../widgets/parameters.js';
-import { progressBar } from '../../widgets/progress-bar.js';
+import { progressBar } from '../../widgets/line-parts.js';
 import { sparkline } from '../../widgets/run-list/list-cells.js';
 import { Section } from '../../widgets/section.js';
 import { type Column, Table } from '../../widgets/table.js';

@@ -1,15 +1,17 @@
 import { type Handler, type KeyContext, type Movement, opens, type Pressed, refuse } from '../../keys/key-context.js';
-import type { KeyRow, KeyTable, Short } from '../../keys/key-row.js';
 import {
   enterKey,
+  type KeyRow,
+  type KeyTable,
   leftKey,
   movementRows,
   placeAfter,
   rightKey,
+  type Short,
   tabKey,
   topAfter,
   within,
-} from '../../keys/movement-rows.js';
+} from '../../keys/key-row.js';
 import type { WindowModel } from '../../model/window-model.js';
 import type { RunSummary } from '../../state/port.js';
 import type { ScreenOf, UiState } from '../../state/ui-state.js';

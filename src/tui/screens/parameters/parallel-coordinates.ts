@@ -2,8 +2,7 @@ import { cleanText } from '../../../text/display-text.js';
 import { counted, narrowNumber } from '../../../text/numbers.js';
 import { BrailleCanvas, dotted, solid } from '../../widgets/chart/braille-canvas.js';
 import { flow } from '../../widgets/parameters.js';
-import { sectionRule } from '../../widgets/rule-line.js';
-import { shortKey } from '../../widgets/key-hints.js';
+import { sectionRule, shortKey } from '../../widgets/line-parts.js';
 import { fit, fitLine, type Line, span, type Tone } from '../../surface/span.js';
 import { type Axis, axisOf, type Column, marksOf } from './axis.js';
 

@@ -6,8 +6,7 @@ import { BrailleCanvas } from '../../widgets/chart/braille-canvas.js';
 import { type Mark, xMarksOf } from '../../widgets/chart/chart-axis.js';
 import { parameterOrder, parameterText } from '../../model/varying-parameters.js';
 import { flow } from '../../widgets/parameters.js';
-import { sectionRule } from '../../widgets/rule-line.js';
-import { shortKey } from '../../widgets/key-hints.js';
+import { sectionRule, shortKey } from '../../widgets/line-parts.js';
 import { fit, fitLine, fitRight, type Line, span, type Tone } from '../../surface/span.js';
 import { type Axis, axisOf, type Column, marksOf } from './axis.js';
 

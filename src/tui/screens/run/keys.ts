@@ -1,34 +1,39 @@
-import { chartRows, moveCursor, unzoomed } from '../../keys/chart-handler.js';
-import {
-  askWallFilter,
-  isOnWall,
-  leaveWall,
-  moveOnWall,
-  nextYAxisOnWall,
-  openAlike,
-  zoomChart,
-} from './wall-handler.js';
+import { sampleOrders, type Samples, stepsOf } from '../../../logs/samples.js';
+import { cleanText } from '../../../text/display-text.js';
+import { chartRows, moveCursor, nextYAxis, nextYAxisOf, unzoomed } from '../../keys/chart-handler.js';
 import { distance, type KeyContext, type Movement, opens, type Pressed, refuse } from '../../keys/key-context.js';
-import { always, type KeyGroup, type KeyRow, type KeyTable, type Short } from '../../keys/key-row.js';
 import {
+  always,
   enterKey,
   escapeKey,
+  type KeyGroup,
+  type KeyRow,
+  type KeyTable,
   leftKey,
   movementRows,
+  paneRows,
   rightKey,
+  type Short,
   tabKey,
   within,
-  paneRows,
-} from '../../keys/movement-rows.js';
+} from '../../keys/key-row.js';
 import { selectedNode, type WindowModel } from '../../model/window-model.js';
 import type { Command } from '../../state/command.js';
-import { anotherLog } from '../../state/run-choice.js';
+import { lineOf } from '../../state/line-editor.js';
+import {
+  anotherLog,
+  type SampleChoice,
+  stepIndex,
+  type WallChoice,
+  wallPosition,
+  type WallTile,
+  wallTiles,
+} from '../../state/run-choice.js';
 import type { UiState } from '../../state/ui-state.js';
 import { select, selectionRows } from '../jobs/jobs.js';
 import { nextSort } from '../jobs/list-handler.js';
 import { askSearch, isReadingLog, runContext, scrollLog, searchOn, stopSearch, wrap } from './log-handler.js';
 import { type OpenPane, panesOf, wallOf } from './open-run.js';
-import { anotherStep, isOnSamples, openSamplesAt, pairSamples, sortSamples } from './samples-handler.js';
 
 /** `offset`: number of lines that the pane in use is scrolled down; a log has its own position, in `log`. */
 type RunState = { readonly pane: OpenPane; readonly offset: number };
@@ -260,4 +265,114 @@ function search(ui: UiState, at: KeyContext): Pressed {
 
 function back(ui: UiState): Pressed {
   return stopSearch(ui) ?? unzoomed(ui) ?? leaveWall(ui) ?? { ui: { ...ui, screen: { kind: 'jobs' } } };
+}
+
+/** Whether keys act on the samples of an open run. */
+export function isOnSamples({ screen }: UiState): boolean {
+  return screen.kind === 'run' && screen.pane === 'samples';
+}
+
+/** The samples of the step before or after. */
+export function anotherStep(ui: UiState, by: -1 | 1, samples: Samples | null | undefined): Pressed {
+  const steps = samples ? stepsOf(samples) : [];
+  const at = stepIndex(steps, ui.samples) + by;
+  if (at < 0) return refuse(ui, steps.length === 0 ? 'There are no samples.' : 'This is the first step.');
+  if (at >= steps.length) return refuse(ui, steps.length === 0 ? 'There are no samples.' : 'This is the last step.');
+  return choose(ui, { step: steps[at]!, isLatest: at === steps.length - 1 });
+}
+
+/** The next order of the samples. */
+export function sortSamples(ui: UiState): Pressed {
+  const order = sampleOrders[(sampleOrders.indexOf(ui.samples.order) + 1) % sampleOrders.length]!;
+  const { ui: chosen } = choose(ui, { order });
+  return { ui: { ...chosen, note: { text: `Samples: ${order}.`, tone: 'dim' } } };
+}
+
+/** The step before beside this one, prompt by prompt; then the pinned run; then this one alone. */
+export function pairSamples(ui: UiState, at: KeyContext): Pressed {
+  const { beside } = ui.samples;
+  const pinned = runContext(ui, at).pinned ?? null;
+  if (beside === null) {
+    const { ui: chosen } = choose(ui, { beside: 'step before' });
+    const key = at.keyOf('alike');
+    const next =
+      pinned === null
+        ? `Pin another run (${at.keyOf('baseline')}) to see its samples`
+        : `${key} again: ${pinned.label}`;
+    return { ui: { ...chosen, note: { text: `The step before is beside. ${next} instead.`, tone: 'dim' } } };
+  }
+  return choose(ui, { beside: beside === 'step before' && pinned !== null ? 'pinned run' : null });
+}
+
+/** Opens the samples of a step of the run, or those of the last step before it that has any. */
+function openSamplesAt(ui: UiState, step: number): Pressed {
+  const samples = { ...ui.samples, step, isLatest: false };
+  return { ui: { ...ui, samples, screen: { kind: 'run', pane: 'samples', offset: 0 } } };
+}
+
+function choose(ui: UiState, choice: Partial<SampleChoice>): Pressed {
+  const screen = ui.screen.kind === 'run' ? { ...ui.screen, offset: 0 } : ui.screen;
+  return { ui: { ...ui, screen, samples: { ...ui.samples, ...choice } } };
+}
+
+/** Whether keys act on the charts of an open run or group. */
+function isOnWall({ screen }: UiState): boolean {
+  return screen.kind === 'run' && screen.pane === 'charts';
+}
+
+/** Marks another chart; the page follows. */
+function moveOnWall(ui: UiState, movement: Movement, at: KeyContext): Pressed {
+  const tiles = tilesOf(ui, at);
+  if (tiles.length === 0) return refuse(ui, 'There is no chart to go to.');
+  const from = wallPosition(tiles, ui.wall, at.metric);
+  const wanted = from + distance(movement, Math.max(1, runContext(ui, at).focus?.height ?? 1));
+  const next = Math.max(0, Math.min(tiles.length - 1, wanted));
+  if (next === from) return refuse(ui, next === 0 ? 'This is the first chart.' : 'This is the last chart.');
+  return chooseOnWall(ui, { at: tiles[next]!.metric });
+}
+
+/** Shows only the marked chart, or all charts again. */
+function zoomChart(ui: UiState, at: KeyContext): Pressed {
+  const isEmpty = tilesOf(ui, at).length === 0;
+  return isEmpty ? refuse(ui, 'There is no chart to zoom.') : chooseOnWall(ui, { isZoomed: !ui.wall.isZoomed });
+}
+
+/** Changes the y axis of the marked chart; while another pane is in use, of all charts. */
+function nextYAxisOnWall(ui: UiState, at: KeyContext, key: string): Pressed {
+  if (!isOnWall(ui)) return nextYAxis(ui, at, key);
+  const tiles = tilesOf(ui, at);
+  const tile = tiles[wallPosition(tiles, ui.wall, at.metric)];
+  return tile === undefined ? refuse(ui, 'There is no chart with an axis.') : nextYAxisOf(ui, tile.metric);
+}
+
+/** Gives metrics that are alike the marked one their own charts, or hides these again. */
+function openAlike(ui: UiState, at: KeyContext): Pressed {
+  const tiles = tilesOf(ui, at);
+  const tile = tiles[wallPosition(tiles, ui.wall, at.metric)];
+  const { opened } = ui.wall;
+  if (tile === undefined) return refuse(ui, 'There is no chart to open.');
+  if (tile.isOpened) return chooseOnWall(ui, { opened: opened.filter((family) => family !== tile.family) });
+  if (tile.alike.length === 0) return refuse(ui, `No other metric shows the same as ${cleanText(tile.metric)}.`);
+  return chooseOnWall(ui, { opened: [...opened, tile.family], at: tile.metric });
+}
+
+function tilesOf({ wall }: UiState, at: KeyContext): WallTile[] {
+  return wallTiles(at.wall?.() ?? { metrics: [], firstOf: new Map() }, wall);
+}
+
+/** Undoes the choices made on the wall, one at a time; null: there were none. */
+function leaveWall(ui: UiState): Pressed | null {
+  if (!isOnWall(ui)) return null;
+  if (ui.wall.isZoomed) return chooseOnWall(ui, { isZoomed: false });
+  return ui.wall.filter === '' ? null : chooseOnWall(ui, { filter: '' });
+}
+
+function askWallFilter(ui: UiState): Pressed {
+  const { filter } = ui.wall;
+  return { ui: { ...ui, dialog: { kind: 'wall-filter', line: lineOf(filter), before: filter } } };
+}
+
+/** Changes part of the choices of the wall. */
+export function chooseOnWall(ui: UiState, change: Partial<WallChoice>): Pressed {
+  return { ui: { ...ui, wall: { ...ui.wall, ...change } } };
 }

@@ -4,7 +4,7 @@ import type { ChartData, Curve, Detail } from '../../model/chart-data.js';
 import type { ChartChoice } from '../../state/chart-choice.js';
 import { fit, type Line, lineWidth, span, type Span } from '../../surface/span.js';
 import { metricsReportWithin } from '../metrics-report.js';
-import { sectionRule } from '../rule-line.js';
+import { sectionRule } from '../line-parts.js';
 import { legendLines, spreadNames } from './chart-legend.js';
 import { chart, type ChartLook, plainLook, seriesContextOf, type YAxis } from './chart.js';
 

@@ -5,7 +5,7 @@ import { labelLines, wholeReading } from './chart-legend.js';
 import { chartNotes, type ChartSetting, emptyReport, lookOf, ownNotes } from './chart-section.js';
 import type { ChartData } from '../../model/chart-data.js';
 import { chart, type ChartLook } from './chart.js';
-import { inFocus, sectionRule } from '../rule-line.js';
+import { inFocus, sectionRule } from '../line-parts.js';
 import { fit, type Line, lineWidth, sideBySide, span, tileGap, tileWidth } from '../../surface/span.js';
 import type { WallTile } from '../../state/run-choice.js';
 

@@ -12,7 +12,7 @@ import {
   shownText,
   topOf,
 } from './log-scroll.js';
-import { sectionRule } from '../rule-line.js';
+import { sectionRule } from '../line-parts.js';
 import { fitLine, type Line, onBackground, span, type Span, type Tone, fit } from '../../surface/span.js';
 import { attemptRule } from '../../../contract/attempt-separator.js';
 import { wrapWithin } from '../../../text/wrap.js';

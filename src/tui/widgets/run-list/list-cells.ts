@@ -15,8 +15,7 @@ import type { BranchValue } from '../../model/tree/branch-value.js';
 import { columnKey, type CommonColumn, curveValueOf } from '../../state/list-choice.js';
 import type { RunSummary } from '../../state/port.js';
 import { fit, fitRight, type Line, lineWidth, span, type Tone } from '../../surface/span.js';
-import { shortKey } from '../key-hints.js';
-import { progressBar } from '../progress-bar.js';
+import { progressBar, shortKey } from '../line-parts.js';
 import { type ListColumn, percentWidth } from './list-columns.js';
 
 /** What the cells of a row need besides its run. `now`: Unix ms. */

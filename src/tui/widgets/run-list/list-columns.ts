@@ -1,6 +1,6 @@
 import { type ColumnId, columnKey, curveValueOf, initialColumns, valueWords } from '../../state/list-choice.js';
 import type { ColumnWidths } from '../../state/preferences-port.js';
-import { shortKey } from '../key-hints.js';
+import { shortKey } from '../line-parts.js';
 import { fit } from '../../surface/span.js';
 import { textWidth } from '../../../text/display-width.js';
 import type { VaryingParameters } from '../../model/varying-parameters.js';

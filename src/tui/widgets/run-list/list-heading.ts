@@ -1,7 +1,7 @@
 import { textWidth } from '../../../text/display-width.js';
 import { countText } from '../../../text/numbers.js';
 import { type ColumnId, columnKey, isInitialSort, type Sort, type SortBy } from '../../state/list-choice.js';
-import { shortKey } from '../key-hints.js';
+import { shortKey } from '../line-parts.js';
 import { ends, fit, fitRight, type Line, span } from '../../surface/span.js';
 import { gutter, type ListColumn, type ListLayout } from './list-columns.js';
 

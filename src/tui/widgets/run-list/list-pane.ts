@@ -8,7 +8,7 @@ import type { RunId, RunSummary } from '../../state/port.js';
 import { scrollTo } from '../../model/selection.js';
 import { type Branch, markState, type RunNode, type TreeNode } from '../../model/tree/branch.js';
 import { type BranchQuestion, branchValue } from '../../model/tree/branch-value.js';
-import { countsLine } from '../counts-line.js';
+import { countsLine, progressBar } from '../line-parts.js';
 import { besideValue, branchCell, type CellContext, percentOf, runCell } from './list-cells.js';
 import { failureHeading, type FailureLayout, failureLayout, failureRow } from './failure-row.js';
 import { listHeading, sortAt } from './list-heading.js';
@@ -21,7 +21,6 @@ import {
   percentWidth,
   wideColumns,
 } from './list-columns.js';
-import { progressBar } from '../progress-bar.js';
 import { type ColumnId, isFlat, type SortBy } from '../../state/list-choice.js';
 import { ends, fit, fitLine, type Line, lineWidth, onBackground, span, type Tone } from '../../surface/span.js';
 import { runLook, runReason, stateLook, waitsForInput } from '../../model/state-look.js';

@@ -1,12 +1,11 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Sample, Samples } from '../../../../src/logs/samples.js';
-import { anotherStep, pairSamples, sortSamples } from '../../../../src/tui/screens/run/samples-handler.js';
 import { sampleLines } from '../../../../src/tui/screens/run/samples-pane.js';
-import { SamplesReader } from '../../../../src/tui/screens/run/samples-reader.js';
+import { SamplesReader } from '../../../../src/tui/screens/run/run-reader.js';
 import { initialSampleChoice } from '../../../../src/tui/state/run-choice.js';
 import { initialUi, type UiState } from '../../../../src/tui/state/ui-state.js';
 import type { KeyContext } from '../../../../src/tui/keys/key-context.js';
-import { runKeys } from '../../../../src/tui/screens/run/keys.js';
+import { anotherStep, pairSamples, runKeys, sortSamples } from '../../../../src/tui/screens/run/keys.js';
 import type { RunContext } from '../../../../src/tui/screens/run/log-handler.js';
 import { lineWidth, plainText } from '../../../../src/tui/surface/span.js';
 

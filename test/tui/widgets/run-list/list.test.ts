@@ -16,7 +16,7 @@ import { meanTrend } from '../../../../src/tui/model/tree/branch.js';
 import { gutter, listLayout } from '../../../../src/tui/widgets/run-list/list-columns.js';
 import { runRow } from '../../../../src/tui/widgets/run-list/list-pane.js';
 import { tally } from '../../../../src/tui/model/tally.js';
-import { countsLine } from '../../../../src/tui/widgets/counts-line.js';
+import { countsLine } from '../../../../src/tui/widgets/line-parts.js';
 import { detailHeading } from '../../../../src/tui/widgets/detail-heading.js';
 import { sorted } from '../../../../src/tui/model/tree/tree-grower.js';
 import { lineWidth, plainText } from '../../../../src/tui/surface/span.js';

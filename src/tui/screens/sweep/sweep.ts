@@ -1,13 +1,59 @@
 import type { GroupAnswer } from '../../../analysis/answer/sweep-answers.js';
-import type { Wanted } from '../../model/history.js';
 import { Memoized } from '../../../base/memo.js';
 import { hasEnded } from '../../../base/run-words.js';
-import type { LinesPort, SummaryPort } from '../../state/port.js';
+import { errorText } from '../../../base/user-error.js';
+import { type KeyContext, type Movement, opens, type Pressed, refuse } from '../../keys/key-context.js';
+import { type KeyRow, type KeyTable, movementRows, topAfter } from '../../keys/key-row.js';
+import type { Wanted } from '../../model/history.js';
 import type { ListModel } from '../../model/list-model.js';
+import type { LinesPort, SummaryPort } from '../../state/port.js';
+import type { UiState } from '../../state/ui-state.js';
+import { compareSelection } from '../compare/compare-subjects.js';
 import type { ScreenData, ScreenEntry, ScreenSource, ScreenTools } from '../screen.js';
 import { overviewOf, type SweepOverview } from './sweep-overview.js';
-import { sweepKeys, sweepOpener } from './keys.js';
-import { errorText } from '../../../base/user-error.js';
+
+declare module '../../state/ui-state.js' {
+  interface Screens {
+    readonly sweep: { readonly top: number };
+  }
+}
+declare module '../../state/command.js' {
+  interface Commands {
+    readonly sweep: 'sweep';
+  }
+}
+
+/** The key that opens the sweep screen. */
+const sweepOpener: KeyRow = {
+  ...{
+    command: 'sweep',
+    keys: ['S'],
+    group: 'window',
+    help: 'the sweep as a whole: groups, results by setting, slow and failed runs',
+  },
+  short: ({ ui }) => (ui.screen.kind === 'jobs' ? 'sweep' : null),
+  act: (ui) =>
+    ui.screen.kind === 'sweep'
+      ? refuse(ui, 'This is the sweep; Esc goes back.')
+      : { ui: { ...ui, screen: { kind: 'sweep', top: 0 } } },
+};
+
+/** Keys of the sweep screen. */
+const sweepKeys: KeyTable = {
+  rows: [
+    ...movementRows(scroll, 'scroll'),
+    {
+      ...{ command: 'metric', keys: ['m'], group: 'charts', short: 'metric', worth: 4, act: opens('metrics') },
+      help: 'choose the metric that stands first',
+    },
+    {
+      ...{ command: 'compare', keys: ['c'], group: 'charts', short: 'compare', worth: 2, act: compareSelection },
+      help: 'compare the marked runs or groups',
+    },
+  ],
+  about: () => 'charts',
+  refusal: ({ shown }) => `${shown} acts on the list of runs; Esc goes back to it.`,
+};
 
 /** The sweep as a whole. */
 export const sweep: ScreenEntry<'sweep', SweepOverview> = {
@@ -133,3 +179,9 @@ class ReadLines {
 }
 
 const reading = (): string[] => ['reading…'];
+
+function scroll(ui: UiState, movement: Movement, at: KeyContext): Pressed {
+  const { screen } = ui;
+  if (screen.kind !== 'sweep') return { ui };
+  return { ui: { ...ui, screen: { ...screen, top: topAfter(screen.top, movement, at) } } };
+}

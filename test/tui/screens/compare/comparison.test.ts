@@ -5,7 +5,7 @@ import {
   differingParameters,
   valuesText,
   withoutCommon,
-} from '../../../../src/tui/screens/compare/compare-parameters.js';
+} from '../../../../src/tui/screens/compare/comparison.js';
 import { aRun } from '../../simulated-fleet.js';
 
 const run = (parameters: Record<string, string | number | null | string[]>) => aRun('A_x', { parameters });

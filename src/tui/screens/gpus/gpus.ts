@@ -1,11 +1,11 @@
 import { gpuName } from '../../../base/ids.js';
 import { type KeyContext, type Movement, type Pressed, refuse } from '../../keys/key-context.js';
-import type { KeyRow, KeyTable } from '../../keys/key-row.js';
-import { enterKey, movementRows, placeAfter } from '../../keys/movement-rows.js';
-import type { RunSummary } from '../../state/port.js';
+import { enterKey, type KeyRow, type KeyTable, movementRows, placeAfter } from '../../keys/key-row.js';
+import type { FleetStatus, RunSummary } from '../../state/port.js';
 import type { UiState } from '../../state/ui-state.js';
 import { select } from '../jobs/jobs.js';
-import { shownNodes } from './gpu-memory.js';
+import { noFiles, type ScreenData, type ScreenEntry } from '../screen.js';
+import { type GpuUse, shownNodes } from './gpu-memory.js';
 
 declare module '../../state/ui-state.js' {
   interface Screens {
@@ -19,7 +19,7 @@ declare module '../../state/command.js' {
 }
 
 /** The key that opens the GPU screen. */
-export const gpuOpener: KeyRow = {
+const gpuOpener: KeyRow = {
   ...{ command: 'gpus', keys: ['d'], group: 'window', help: 'the GPUs: gauges, runs, foreign processes' },
   short: ({ ui, status }) => (ui.screen.kind === 'jobs' && status.gpus.length > 0 ? 'GPUs' : null),
   act: (ui) =>
@@ -29,7 +29,7 @@ export const gpuOpener: KeyRow = {
 };
 
 /** Keys of the GPU screen. The selection of the list is not visible there, so keys that would act on it are refused. */
-export const gpuKeys: KeyTable = {
+const gpuKeys: KeyTable = {
   rows: [
     ...movementRows(choose, 'choose'),
     {
@@ -46,6 +46,35 @@ export const gpuKeys: KeyTable = {
       ? 'There is nothing to fold here; Esc goes back to the list.'
       : 'Go to a run first: Enter goes to the first one here.',
 };
+
+/** The GPUs of this machine, or the nodes of a cluster. */
+export const gpus: ScreenEntry<'gpus', GpuUse> = {
+  ...{ name: 'GPUs', keys: gpuKeys, opener: gpuOpener, data: gpuData },
+  component: () => import('./gpu-screen.js').then(({ GpuScreen }) => GpuScreen),
+};
+
+/** Time between two samples, in ms, and the number of samples kept: ten minutes' worth. */
+const PERIOD_MS = 5000;
+const KEPT = 120;
+
+/** The utilization of the GPUs over the last minutes, collected here because the supervisor sends only the present one. */
+function gpuData(): ScreenData<'gpus', GpuUse> {
+  const samples = new Map<number, (number | null)[]>();
+  let heardAt = -Infinity;
+  const hear = ({ gpus }: FleetStatus, now: number): void => {
+    if (gpus.length === 0 || now - heardAt < PERIOD_MS) return;
+    heardAt = now;
+    for (const { index, utilization } of gpus)
+      samples.set(index, [...(samples.get(index) ?? []), utilization].slice(-KEPT));
+  };
+  const use: GpuUse = (index) => samples.get(index) ?? [];
+  return {
+    wanted: () => noFiles,
+    read: () => use,
+    context: ({ body }) => ({ page: Math.max(1, body.height - 1) }),
+    hear: ({ status }, now) => hear(status, now),
+  };
+}
 
 /** Moves the cursor over the nodes of a cluster, or the GPUs; the CPU has the row after the last GPU. */
 function choose(ui: UiState, movement: Movement, at: KeyContext): Pressed {

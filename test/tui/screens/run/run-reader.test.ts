@@ -2,8 +2,9 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { UsageReading } from '../../../../src/files/disk/disk-usage.js';
 import { runFiles } from '../../../../src/tui/app/open-window.js';
-import { RunDetailsReader } from '../../../../src/tui/screens/run/run-details-reader.js';
+import { DiskUsageReader, RunDetailsReader } from '../../../../src/tui/screens/run/run-reader.js';
 import { removeFolder } from '../../../remove-folder.js';
 
 let sweep: string;
@@ -80,5 +81,34 @@ describe('what is written down of the open run', () => {
     reader.want(null);
     vi.advanceTimersByTime(5000);
     expect(changed).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe('what the open run takes on its disk', () => {
+  beforeEach(() => {
+    for (let file = 0; file < 500; file++) writeFileSync(join(run, `${file}`), 'x');
+  });
+
+  it('is measured once it is looked at, a part at a time, and no more once it is not', () => {
+    const opened: UsageReading[] = [];
+    const usage = (directory: string) => opened[opened.push(new UsageReading(directory)) - 1]!;
+    const disk = new DiskUsageReader({ usage }, changed);
+    disk.want(run);
+    disk.want(null);
+    vi.runAllTimers();
+    expect(opened).toEqual([]);
+
+    disk.want(run);
+    vi.advanceTimersByTime(200);
+    expect(disk.usage(run)).toBeNull();
+    vi.runAllTimers();
+    expect(disk.usage(run)!.other).toBeGreaterThanOrEqual(500 * 512);
+    expect([changed.mock.calls.length, opened.length, disk.usage('/elsewhere')]).toEqual([1, 1, null]);
+
+    disk.want(null);
+    disk.want(run);
+    vi.advanceTimersByTime(200);
+    disk.close();
+    expect([opened.length, opened[1]!.isOver]).toEqual([2, true]);
   });
 });

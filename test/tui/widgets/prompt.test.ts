@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { lineWithCursor } from '../../../src/tui/widgets/line-with-cursor.js';
+import { lineWithCursor } from '../../../src/tui/widgets/prompt.js';
 import { lineWidth, plainText } from '../../../src/tui/surface/span.js';
 
 describe('a line that is typed, on the screen', () => {
