@@ -45,6 +45,8 @@ const study = {
       lines: [{ y: 50, text: 'chance' }],
     },
   ],
+  // In the charts of the metric itself.
+  lines: [{ metrics: 'accuracy', y: 50, text: 'chance' }],
   verdicts: [
     {
       claim: 'The smallest rate is best.',

@@ -17,6 +17,7 @@ const expected = {
   curve:
     '{"name": text, "kind": "line", "dashed" or "points", "x": numbers, "y": as many}, with as many "lo", "hi", "min", "max", "xlo" and "xhi" if any',
   bar: '{"name": text, "x": texts, "y": as many numbers}, with as many "lo", "hi", "min", "max", "n" and "at" if any',
+  'chart line': '{"metrics": name or names, "y": number}, with the "per" of a metric on the x axis and a "text" if any',
   line: '{"x": number} or {"y": number}, with a "text"',
 } as const;
 
@@ -30,13 +31,13 @@ type PartOf<Name extends PartName> = z.infer<(typeof studyParts)[Name]>;
 export function readStudy(text: string): Study | null {
   const written = parseJsonLine(text);
   if (written === null) return emptyStudy('It is no JSON object, or not written to its end.');
-  const isStudy = ['notes', 'tables', 'figures', 'verdicts'].some((part) => part in written);
+  const isStudy = ['notes', 'tables', 'figures', 'verdicts', 'lines'].some((part) => part in written);
   return isStudy ? new StudyReader().study(written) : null;
 }
 
 /** A study of which nothing could be read. */
 export function emptyStudy(warning: string): Study {
-  return { title: null, notes: [], tables: [], figures: [], verdicts: [], warnings: [warning] };
+  return { title: null, notes: [], tables: [], figures: [], verdicts: [], lines: [], warnings: [warning] };
 }
 
 class StudyReader {
@@ -44,7 +45,7 @@ class StudyReader {
   /** Points that may still be read: each is an element of the page. */
   #points: number = studyLimits.allPoints;
 
-  study({ version = STUDY_VERSION, title, notes, tables, figures, verdicts }: Record<string, unknown>): Study {
+  study({ version = STUDY_VERSION, title, notes, tables, figures, verdicts, lines }: Record<string, unknown>): Study {
     if (version !== STUDY_VERSION)
       this.#warn('version', `expected ${STUDY_VERSION}; what is new in others is not shown`);
     const named = studyParts.title.safeParse(title);
@@ -55,6 +56,7 @@ class StudyReader {
       tables: this.#parts('table', tables, studyLimits.tables).map(({ part, place }) => this.#table(part, place)),
       figures: this.#list('figure', figures, studyLimits.figures).map((figure) => this.#figure(figure)),
       verdicts: this.#list('verdict', verdicts, studyLimits.verdicts),
+      lines: this.#list('chart line', lines, studyLimits.lines),
     };
     return { ...read, warnings: this.#told() };
   }

@@ -69,6 +69,11 @@ const step = { title: 'step', unit: null };
 const ReferenceLine = z
   .object({ x: orNull(z.number()), y: orNull(z.number()), text: text.default('') })
   .refine(({ x, y }) => (x === null) !== (y === null));
+/** Names of metrics; one alone may stand without a list. */
+const metricNames = z.preprocess(
+  (value) => (typeof value === 'string' ? [value] : value),
+  z.array(text).min(1).max(studyLimits.cells),
+);
 export const verdictWords = ['holds', 'in part', 'does not hold', 'not decided', 'not tried'] as const;
 /** Figures that a verdict goes by, in words. */
 const figureTexts = z.preprocess(
@@ -117,6 +122,11 @@ export const studyParts = {
       ...{ x: z.array(text), y: z.array(number), ...intervals, n: each, at: orNull(z.array(z.number())) },
     })
     .refine(isEven),
+  /**
+   * A line in the charts of some metrics, such as a baseline: at `y`, or at `y` times `per`, a metric, where that one is on the x
+   * axis. The study of a run is about the charts of that run, that of a sweep about those of all of its runs.
+   */
+  'chart line': z.object({ metrics: metricNames, y: z.number(), per: orNull(text), text: text.default('') }),
 } as const;
 
 type Part<Name extends keyof typeof studyParts> = z.infer<(typeof studyParts)[Name]>;
@@ -137,6 +147,8 @@ export type StudyFigure = Omit<Part<'figure'>, 'series' | 'bars' | 'lines'> & {
   readonly lines: readonly Part<'line'>[];
 };
 
+export type ChartLine = Part<'chart line'>;
+
 /** A study as it was read. `warnings`: what could not be read, in sentences with its place. */
 export type Study = {
   readonly title: string | null;
@@ -144,6 +156,7 @@ export type Study = {
   readonly tables: readonly StudyTable[];
   readonly figures: readonly StudyFigure[];
   readonly verdicts: readonly Part<'verdict'>[];
+  readonly lines: readonly ChartLine[];
   readonly warnings: readonly string[];
 };
 

@@ -42,6 +42,7 @@ import { resumedCommand, resumeKeys } from './run/resume.js';
 import { gridWords, startManager, sweepUsage } from './run/sweep-line.js';
 import { exitCodeOf, openRun } from './run/runner.js';
 import { claimsJson, studyKeys, writeStudy, writeTests } from './study/study.js';
+import { keepTheoryLines } from './study/theory-lines.js';
 import { serve, serveKeys } from './tinker/server/serve.js';
 import { type CommandName, isHelp, purposes } from './purposes.js';
 
@@ -77,6 +78,7 @@ const commands: Readonly<Record<string, Command>> = {
       config,
       budget: trainBudget(config),
     });
+    keepTheoryLines(directory.path, config);
     noteInert(trainKeys, read, context);
     return exitCodeOf(await train(config, openRun(directory, context)));
   }),
@@ -88,6 +90,7 @@ const commands: Readonly<Record<string, Command>> = {
     const { config } = withFirstWeights(read, suitedSft);
     const name = `sft_N${config.N}_bs${config.batch_size}_lr${config.learning_rate}_${timestamp()}`;
     const directory = runs.begin({ path: config.log_path ?? join(shared(), 'sft', name), config, budget: sftBudget });
+    keepTheoryLines(directory.path, config);
     noteInert(sftKeys, read, context);
     const dataPath = config.train_data_path ?? join(shared(), 'sft_data', 'train.jsonl');
     return exitCodeOf(await sft(config, dataPath, openRun(directory, context)));

@@ -91,7 +91,7 @@ export async function buildReport(
     ...{ marks: groups.flatMap(([run]) => marksIn(run!.group, marks)), annotations: annotationsOf(runs) },
     ...gpuHoursOf([...hours.values()]),
     failures: failuresOf(runs),
-    studies: await readStudies(await studyFiles(directory, runs, pause), pause),
+    ...(await readStudies(await studyFiles(directory, runs, pause), pause)),
   };
 }
 

@@ -5,7 +5,7 @@ import type { Annotation } from '../base/annotation.js';
 import type { RunValue } from '../analysis/run-value.js';
 import type { ReportedFailure } from './failures-of.js';
 import type { MetricRow } from './metric-summary.js';
-import type { FoundStudy } from './studies/found-studies.js';
+import type { FoundLine, FoundStudy } from './studies/found-studies.js';
 
 /**
  * The table of one group. `title`: from the sweep file. `declared`: parameters that only the programs of its runs have declared; they
@@ -46,6 +46,8 @@ export type Report = {
   gpuHours?: GpuHours;
   /** What programs have to say beyond metrics, of the sweep, then of its runs. */
   studies: readonly FoundStudy[];
+  /** Lines that studies declare for charts. */
+  chartLines: readonly FoundLine[];
 };
 
 /** A replacer for `JSON.stringify`: Infinity, which JSON lacks, becomes the text `infinite`; NaN becomes null. */

@@ -20,6 +20,10 @@ describe('a study', () => {
         { title: 'loss', x: 'lr', y: { title: 'loss', log: true }, series: [{ x: [1], y: [2] }], lines: [{ y: 1 }] },
       ],
       verdicts: [{ claim: 'It falls.', verdict: 'holds', figures: '2.5 against 3' }],
+      lines: [
+        { metrics: 'loss', y: 2, text: 'best known' },
+        { metrics: ['a', 'b'], y: 0.5, per: 'tokens' },
+      ],
       ofALaterVersion: true,
     });
     expect(study).toEqual({
@@ -54,6 +58,10 @@ describe('a study', () => {
         },
       ],
       verdicts: [{ claim: 'It falls.', verdict: 'holds', figures: ['2.5 against 3'] }],
+      lines: [
+        { metrics: ['loss'], y: 2, per: null, text: 'best known' },
+        { metrics: ['a', 'b'], y: 0.5, per: 'tokens', text: '' },
+      ],
       warnings: [],
     });
     expect(read(study).tables).toEqual(study.tables);
@@ -74,6 +82,10 @@ describe('a study', () => {
       bars: [{ name: 'small', x: ['news', 'code', 'news', 'code'] }],
       set: null,
     });
+    expect(study.lines).toEqual([
+      { metrics: ['accuracy'], y: 92, per: null, text: 'people' },
+      { metrics: ['loss'], y: -0.001, per: 'epoch', text: '' },
+    ]);
   });
 
   it('has null where Python writes NaN or Infinity, and reads what stands beside it', () => {
@@ -123,6 +135,16 @@ describe('a study', () => {
       study: { figures: [{ title: 'f', x: 'x', y: 'y', cells: [Array(65).fill(0)] }] },
       warning: /^figure 1: expected .*64 × 64/,
     },
+    {
+      what: 'a line of no metric',
+      study: { lines: [{ y: 1 }, { metrics: 'a', y: 2 }] },
+      warning: /^chart line 1: expected .*"metrics"/,
+    },
+    {
+      what: 'a number of lines',
+      study: { lines: Array.from({ length: 70 }, (_, y) => ({ metrics: 'a', y })) },
+      warning: /^of 70 chart lines the first 64 are read/,
+    },
     { what: 'a version', study: { version: 2, tables: [table] }, warning: /^version: expected 1/ },
     { what: 'a title', study: { title: {}, notes: ['n'] }, warning: /^title: expected a text/ },
   ])('says where $what is not as it should be, and reads the rest', ({ study, warning }) => {
@@ -166,7 +188,15 @@ describe('a study', () => {
 
   it('is read, whatever JSON it is', () => {
     const any = fc.jsonValue({ maxDepth: 6 });
-    const part = fc.record({ version: any, title: any, notes: any, tables: any, figures: any, verdicts: any });
+    const part = fc.record({
+      version: any,
+      title: any,
+      notes: any,
+      tables: any,
+      figures: any,
+      verdicts: any,
+      lines: any,
+    });
     const inner = fc.record({
       tables: fc.array(fc.record({ title: any, columns: fc.array(any), rows: fc.array(any) })),
     });

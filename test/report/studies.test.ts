@@ -83,6 +83,50 @@ describe('what a program has to say of a sweep', () => {
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(30);
   });
 
+  it('may be lines for charts alone, which are no text to show', async () => {
+    const lines = [{ metrics: 'loss', y: 1, text: 'best known' }];
+    const sweep = sweepWith({ 'study.json': { lines }, 'b/study.json': { lines, notes: ['of b'] } });
+    const report = await buildReport(sweep);
+    const known = { metrics: ['loss'], y: 1, per: null, text: 'best known' };
+    expect(report.chartLines).toEqual([
+      { run: null, ...known },
+      { run: 'b', ...known },
+    ]);
+    expect(report.studies).toMatchObject([{ run: 'b', notes: ['of b'] }]);
+    expect(Report.parse(JSON.parse(JSON.stringify(report, reportReplacer))).chartLines).toEqual(report.chartLines);
+  });
+
+  it('has lines in the figures of metrics on the page, of a sweep in those of all runs, of a run in its own', async () => {
+    const rows = [1, 2, 3, 4].map((step) => ({ step, loss: step / 10, other: 1 }));
+    const sweep = sweepIn(join(root, `s${sweeps++}`), [
+      { name: 'a', group: 'first', rows },
+      { name: 'b', group: 'second', rows },
+    ]);
+    writeFileSync(join(sweep, 'study.json'), '{"lines": [{"metrics": "loss", "y": 0.9, "text": "best known"}]}');
+    const own = [
+      { metrics: ['loss'], y: 0.05, per: 'step', text: 'half of b' },
+      { metrics: ['loss'], y: 0.05, per: 'tokens', text: 'over another axis' },
+    ];
+    writeFileSync(join(sweep, 'b/study.json'), JSON.stringify({ lines: own }));
+    const figures = pageFigures(await readPageData(sweep, { objective: null }));
+    const textsIn = (name: string) => {
+      const { svg } = figures.find((figure) => figure.name === name)!;
+      return ['best known', 'half of b', 'over another axis'].filter((text) => svg.includes(`>${text}<`));
+    };
+    expect(textsIn('first-loss')).toEqual(['best known']);
+    expect(textsIn('second-loss')).toEqual(['best known', 'half of b']);
+    expect(textsIn('second-other')).toEqual([]);
+    // The axis reaches a line that is beyond the curve: 0.9 is as high above 0.4 as the ticks say.
+    const { svg } = figures.find(({ name }) => name === 'first-loss')!;
+    const level = Number(/stroke-dasharray="4 4"[^>]*>\s*<path d="M[\d.]+,([\d.]+)L/.exec(svg)![1]);
+    const curve = [...svg.matchAll(/<path d="M[\d.]+,([\d.]+)L[^"]*?,([\d.]+)"/g)].map(([, from, to]) => [
+      Number(from),
+      Number(to),
+    ]);
+    const [low, high] = curve.find(([from, to]) => from! > to!)!;
+    expect((low! - level) / (low! - high!)).toBeCloseTo((0.9 - 0.1) / (0.4 - 0.1), 1);
+  });
+
   it('may be in several files, and in the directory of a run, which is named', async () => {
     const of = (title: string) => ({ title, notes: [`of ${title}`] });
     const sweep = sweepWith({ 'study-10.json': of('ten'), 'study-9.json': of('nine'), 'b/study.json': of('own') });

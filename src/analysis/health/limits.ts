@@ -18,7 +18,7 @@ export function limitText(limit: number): string {
 }
 
 /** The finite value of a constant metric, as far as its first and its last value tell; null: there is none, or it varies. */
-export function constantOf(y: ArrayLike<number>): number | null {
+function constantOf(y: ArrayLike<number>): number | null {
   const last = y[y.length - 1];
   return last !== undefined && Number.isFinite(last) && y[0] === last ? last : null;
 }

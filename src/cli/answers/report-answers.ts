@@ -83,6 +83,15 @@ const Figure = z.object({
     .describe('ends of the scale of colours; null: those of the numbers'),
 });
 
+/** A line in the charts of some metrics that a `study.json` declares. */
+const ChartLine = z.object({
+  run: z.string().nullable().describe('name of the run; null: it is for the charts of all runs'),
+  metrics: z.array(z.string()),
+  y: z.number(),
+  per: z.string().nullable().describe('the metric on the x axis that y is multiplied with; null: y is the value'),
+  text: z.string(),
+});
+
 /** A `study.json` as it was read. */
 const Study = z.object({
   file: z.string().describe('its path below the directory of the sweep'),
@@ -175,6 +184,7 @@ export const Report = z.object({
   studies: z
     .array(Study)
     .describe('what programs have to say beyond metrics (`study.json`): those of the sweep, then those of its runs'),
+  chartLines: z.array(ChartLine).describe('lines that these files declare for charts, such as baselines'),
 });
 
 const Replayed = z.object({

@@ -1,6 +1,7 @@
 /** What a window asks a host about the files of its runs, and what it is answered: JSON, one question or answer a line. */
 import { crc32 } from 'node:zlib';
 import * as z from 'zod';
+import type { ChartLine } from '../../contract/study.js';
 import type { DiskUsage } from '../../files/disk/disk-usage.js';
 import type { Samples } from '../../logs/samples.js';
 import type { MetricReader, RunDetails } from '../../tui/state/port.js';
@@ -40,6 +41,8 @@ type MetricsAnswer = {
   readonly clock: Exclude<MetricReader['clock'], undefined>;
   readonly report: ReturnType<NonNullable<MetricReader['describe']>> | null;
   readonly isPartial: boolean;
+  /** Lines for its charts. Absent: the host's program is older. */
+  readonly lines?: readonly ChartLine[];
 };
 
 export type FileAnswers = {

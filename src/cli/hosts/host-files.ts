@@ -145,6 +145,7 @@ class HostMetrics implements MetricReader {
   #keys: readonly string[] = [];
   #clock: Exclude<MetricReader['clock'], undefined> = null;
   #report: FileAnswers['metrics']['report'] = null;
+  #lines: NonNullable<FileAnswers['metrics']['lines']> = [];
   #isReportWanted = false;
   #isPartial = true;
   #hasNews = false;
@@ -186,6 +187,10 @@ class HostMetrics implements MetricReader {
     const known = this.#known(key, x);
     if (!known.isKnown) void this.#askSoon();
     return known.line;
+  }
+
+  lines(): NonNullable<FileAnswers['metrics']['lines']> {
+    return this.#lines;
   }
 
   /** Undefined until it was asked for, and has come. */
@@ -249,7 +254,11 @@ class HostMetrics implements MetricReader {
     if (x !== '' || from !== line.x.length) known.line = { x: joined(line.x, from, x), y: joined(line.y, from, y) };
   }
 
-  #takeRest({ keys, clock, report, isPartial }: FileAnswers['metrics']): void {
+  #takeRest({ keys, clock, report, isPartial, lines = [] }: FileAnswers['metrics']): void {
+    if (JSON.stringify(lines) !== JSON.stringify(this.#lines)) {
+      this.#hasNews = true;
+      this.#lines = lines;
+    }
     if (keys !== null || this.#isPartial !== isPartial) this.#hasNews = true;
     if (report !== null && JSON.stringify(report) !== JSON.stringify(this.#report)) this.#hasNews = true;
     this.#keys = keys ?? this.#keys;

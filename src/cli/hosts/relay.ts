@@ -145,6 +145,7 @@ export class FileAnswerer {
       clock: reader.clock ?? null,
       report: report ? (reader.describe?.() ?? null) : null,
       isPartial: reader.more === true,
+      lines: reader.lines?.() ?? [],
     };
   }
 

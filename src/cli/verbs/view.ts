@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { openWindow, runFiles } from '../../tui/app/open-window.js';
+import { openWindow, runFiles, withChartLines } from '../../tui/app/open-window.js';
 import type { RunFilesPort } from '../../tui/state/port.js';
 import { foundLog } from '../../logs/log-file.js';
 import { fileSource, lastLines } from '../../logs/log-source.js';
@@ -98,7 +98,7 @@ function refuseEdit(): never {
 function filesOf(fleet: FolderFleet): RunFilesPort {
   return {
     ...runFiles,
-    metrics: (directory) => fleet.metrics(directory),
+    metrics: (directory) => withChartLines(directory, fleet.metrics(directory)),
     logTail: (directory, count) => lastLines(foundLog(directory), count),
     openLog: (directory) => fileSource(foundLog(directory)),
   };

@@ -21,7 +21,7 @@ export function openRunDirectory(path: string): RunDirectory {
 export const cookbookFiles = { code: 'code.diff', log: 'logs.log' } as const;
 
 /** Files that a command writes before its first step. */
-const firstFiles = [runFiles.config, engineFile, cookbookFiles.code, cookbookFiles.log] as const;
+const firstFiles = [runFiles.config, runFiles.study, engineFile, cookbookFiles.code, cookbookFiles.log] as const;
 
 /**
  * Records the state of a directory before a run begins in it.

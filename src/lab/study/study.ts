@@ -16,6 +16,7 @@ import { memorySections, type MemorySection } from './memory/sections.js';
 import { testNotes, testTables } from './memory/test-tables.js';
 import { slopeFigures, slopeRows, slopeTables } from './slopes.js';
 import { tableText, when } from './study-parts.js';
+import { keepTheoryLines } from './theory-lines.js';
 import { trainedRuns, trainingFigures } from './training-figures.js';
 import { claimSections, verdictsOf } from './claims/sweep-claims.js';
 import { hasEnded } from '../../base/run-words.js';
@@ -41,10 +42,17 @@ export function writeStudy(directory: string, ending: EndingRun | null = null): 
     const study = studyOf(sweep, isOver);
     if (study === null) return null;
     sweep.kept.save();
+    keepLines(sweep.groups);
     replaceFile(path, studyText(study));
     if (!hasNewEnd(sweep.groups)) break;
   }
   return path;
+}
+
+/** Lines in the charts of runs of an earlier version, which wrote none when they began. */
+function keepLines(groups: readonly SweepGroup[]): void {
+  const ended = groups.flatMap(({ runs }) => runs).filter(({ state }) => hasEnded(state));
+  for (const { directory, parameters, config } of ended) keepTheoryLines(directory, { ...parameters, ...config });
 }
 
 /** Writes a second study beside it, of intervals and tests. @returns its tables and notes as lines; none: there are no memory runs. */
@@ -101,7 +109,7 @@ function readSweep(directory: string, ending: EndingRun | null = null): ReadSwee
 function studyOf(
   { name, groups, references, sections, kept }: ReadSweep,
   isOver: boolean,
-): Omit<Study, 'warnings'> | null {
+): Omit<Study, 'lines' | 'warnings'> | null {
   const verdicts = isOver ? sweepVerdicts(name, claimSections(name, groups, sections), kept) : [];
   const slopes = slopeRows(groups, kept);
   const others = groups.filter(({ name: group }) => sections.every((section) => section.group !== group));

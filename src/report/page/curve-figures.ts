@@ -1,9 +1,10 @@
 import * as Plot from '@observablehq/plot';
 import { placesOf, seedBand } from '../../analysis/seed-band.js';
 import { groupBy } from '../../base/group-by.js';
+import type { ChartLine } from '../../contract/study.js';
 import type { CurveColours, LegendEntry } from './curve-colours.js';
 import { figureSvg, runTitle } from './figure.js';
-import type { PageCurve, PageGroup } from './page-data.js';
+import type { PageCurve, PageFigure, PageGroup } from './page-data.js';
 import { ticksOf, valueAxis, type ValueAxis } from './value-axis.js';
 
 /** Number of places at which the seeds of a setting are averaged. */
@@ -22,8 +23,11 @@ export type Figure = {
   readonly isSmall?: boolean;
 };
 
-/** The curves of a metric: a thin line for each run, and for settings with several seeds the mean with its 95 % interval. */
-export function curveFigure(group: PageGroup, metric: string, curves: readonly PageCurve[]): Figure {
+/**
+ * The curves of a metric: a thin line for each run, and for settings with several seeds the mean with its 95 % interval; and the
+ * lines to compare them with.
+ */
+export function curveFigure(group: PageGroup, { metric, curves, lines }: PageFigure): Figure {
   const { xKey, settings, colours } = group;
   const isLog = wantsLogX(curves);
   const seen = curves.map((curve) => pointsOf(curve, isLog));
@@ -31,13 +35,18 @@ export function curveFigure(group: PageGroup, metric: string, curves: readonly P
   const axis = valueAxis(
     seen.map((points) => points.map(({ y }) => y)),
     'run',
+    lines.flatMap(({ y, per }) => (per === null ? y : [])),
   );
   const bands = colours.isOfSettings ? bandsOf(curves, isLog, axis) : [];
   const across = seen.flat().map(({ x }) => x);
   const svg = figureSvg(`${metric} over ${xKey} of ${curves.length} runs`, {
     x: { type: isLog ? 'log' : 'linear', label: xKey, nice: !isLog, tickFormat: ticksOf(across, isLog) },
     y: { label: metric, ...axis.scale },
-    marks: [...curveMarks(seen, bands, axis, colours.of), ...leavingMarks(seen, axis, colours.of)],
+    marks: [
+      ...lineMarks(lines, across, axis),
+      ...curveMarks(seen, bands, axis, colours.of),
+      ...leavingMarks(seen, axis, colours.of),
+    ],
   });
   const most = Math.max(0, ...settings.map((setting) => curves.filter((curve) => curve.setting === setting).length));
   const note = [noteOf(bands.length > 0, colours, most), axis.note].filter((text) => text !== '').join(' ');
@@ -68,6 +77,27 @@ function curveMarks(
       title: ({ run }: Point) => runTitle(run),
     }),
     Plot.lineY(bands, { ...ofSetting, y: 'middle', stroke, strokeWidth: 2.4 }),
+  ];
+}
+
+/** Dashed lines from the first x to the last, with their texts at the right, as far as the axis reaches. */
+function lineMarks(
+  lines: readonly ChartLine[],
+  across: readonly number[],
+  { domain, drawn }: ValueAxis,
+): Plot.Markish[] {
+  const [first, last] = across.reduce(([low, high], x) => [Math.min(low, x), Math.max(high, x)], [Infinity, -Infinity]);
+  if (first > last) return [];
+  const points = lines.flatMap(({ y, per, text }, line) => {
+    const xs = Array.from({ length: PLACES + 1 }, (_, at) => first + ((last - first) * at) / PLACES);
+    const all = xs.map((x) => ({ line, text, x, y: per === null ? y : y * x }));
+    return all.filter((point) => point.y >= domain[0] && point.y <= domain[1]);
+  });
+  const ends = lines.flatMap((_, line) => points.findLast((point) => point.line === line) ?? []);
+  const place = { x: 'x', y: ({ y }: { y: number }) => drawn(y) };
+  return [
+    Plot.lineY(points, { ...place, z: 'line', stroke: 'currentColor', strokeDasharray: '4 4', strokeOpacity: 0.6 }),
+    Plot.text(ends, { ...place, text: 'text', textAnchor: 'end', dy: -7 }),
   ];
 }
 

@@ -11,6 +11,7 @@ import type { Parameters } from '../../base/scalar.js';
 import { finished } from '../../base/steps.js';
 import { isSystemMetric, shownSystemMetrics } from '../../contract/metric-names.js';
 import type { MachineRecord, RunRecord } from '../../contract/run-record.js';
+import type { ChartLine } from '../../contract/study.js';
 import { readRunRecord } from '../../files/run-directory/run-record-file.js';
 import { computedFromSeeds } from '../../files/sweep-text.js';
 import { openMetrics, type RunMetrics } from '../../metrics/run-metrics.js';
@@ -65,7 +66,14 @@ export type PageGroup = {
   /** Settings in the order of the runs. */
   readonly settings: readonly string[];
   readonly colours: CurveColours;
-  readonly figures: readonly { readonly metric: string; readonly curves: readonly PageCurve[] }[];
+  readonly figures: readonly PageFigure[];
+};
+
+/** `lines`: those that studies declare for the metric, of any run that is drawn. */
+export type PageFigure = {
+  readonly metric: string;
+  readonly curves: readonly PageCurve[];
+  readonly lines: readonly ChartLine[];
 };
 
 /** The metric that runs are ranked by. `goal` null: unknown. */
@@ -101,6 +109,8 @@ const POINTS = 24_000;
 const LEAST_POINTS = 16;
 const MOST_POINTS = 120;
 
+const MOST_LINES = 6;
+
 type PageOptions = {
   /** The objective of the sweep file; null: it has none. */
   readonly objective: Objective | null;
@@ -133,7 +143,11 @@ export async function readPageData(
     ranked === null ? null : importanceOf(runs, ranked.group.name, ranked.ranking!, computedFromSeeds(directory));
   const coloured = ({ group }: ReadGroup): PageGroup => {
     const members = runs.filter((run) => run.group === group.name);
-    return { ...group, colours: curveColours(group.settings, members, namesByImportance(importance)) };
+    const figures = group.figures.map((figure) => {
+      const drawn = new Set(figure.curves.map(({ run }) => runs[run]!.name));
+      return { ...figure, lines: linesFor(figure.metric, group.xKey, report.chartLines, drawn) };
+    });
+    return { ...group, figures, colours: curveColours(group.settings, members, namesByImportance(importance)) };
   };
   return {
     ...{ report, runs, groups: read.map(coloured), importance },
@@ -142,6 +156,17 @@ export async function readPageData(
     samples: await readPageSamples(known),
     origin: originOf(records.filter((record) => record !== null)),
   };
+}
+
+/** The lines for a metric over an axis, each once. */
+function linesFor(metric: string, xKey: string, lines: Report['chartLines'], runs: ReadonlySet<string>): ChartLine[] {
+  const own = lines.filter(({ run, metrics, per }) => {
+    return (run === null || runs.has(run)) && metrics.includes(metric) && (per ?? xKey) === xKey;
+  });
+  return [...new Map(own.map((line) => [JSON.stringify([line.text, line.y, line.per]), line])).values()].slice(
+    0,
+    MOST_LINES,
+  );
 }
 
 function namesByImportance(importance: Importance | null): string[] {
@@ -204,7 +229,7 @@ class Reading {
 /** The properties of a run that are known only after its group was read. */
 type Place = Pick<PageRun, 'setting' | 'metric' | 'value'>;
 type ReadGroup = {
-  group: Omit<PageGroup, 'colours'>;
+  group: Omit<PageGroup, 'colours' | 'figures'> & { figures: readonly Omit<PageFigure, 'lines'>[] };
   ranking: Ranking | null;
   places: Map<number, Place>;
 };

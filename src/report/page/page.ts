@@ -99,9 +99,7 @@ export function pageFigures(data: PageData): { name: string; svg: string }[] {
 }
 
 function figuresOf(group: PageGroup): Figure[] {
-  return group.figures
-    .filter(({ curves }) => curves.length > 0)
-    .map(({ metric, curves }) => curveFigure(group, metric, curves));
+  return group.figures.filter(({ curves }) => curves.length > 0).map((figure) => curveFigure(group, figure));
 }
 
 /**

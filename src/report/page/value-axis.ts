@@ -25,11 +25,17 @@ const MOST_SAMPLES = 256;
  * An axis for the values of some curves: a few that exploded leave the figure, and if the others span decades it is logarithmic.
  *
  * @param noun What a curve stands for, for the note.
+ * @param levels Values that the axis reaches, whatever the curves do.
  */
-export function valueAxis(curves: readonly ArrayLike<number>[], noun: string): ValueAxis {
+export function valueAxis(
+  curves: readonly ArrayLike<number>[],
+  noun: string,
+  levels: readonly number[] = [],
+): ValueAxis {
   const range = robustRange(curves.map(extentOf)) ?? { low: 0, high: 1 };
   const isLog = wantsLog(range, () => median(curves.flatMap(sampled)) ?? 0);
-  const domain = withRoom(range, isLog);
+  const reached = isLog ? levels.filter((level) => level > 0) : levels;
+  const domain = withRoom({ low: Math.min(range.low, ...reached), high: Math.max(range.high, ...reached) }, isLog);
   const [low, high] = domain;
   const side = (value: number) => (value > high ? 1 : value < low ? -1 : 0);
   const [bottom, top] = isLog ? [low * (low / high), high * (high / low)] : [low - (high - low), high + (high - low)];

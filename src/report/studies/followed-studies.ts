@@ -22,7 +22,7 @@ export class FollowedStudies {
     const files = await studyFiles(directory, runs, pause);
     const stamps = JSON.stringify(files);
     if (stamps === this.#stamps) return this.#lines;
-    const studies = await readStudies(files, pause);
+    const { studies } = await readStudies(files, pause);
     this.#stamps = stamps;
     const laid = new Memoized<string[]>();
     this.#lines = (width) => laid.value([width], () => this.#layOut(studies, width));

@@ -2,14 +2,14 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isStudyName, runFiles } from '../../contract/files.js';
 import { emptyStudy, readStudy } from '../../contract/read-study.js';
-import { type Study, studyLimits } from '../../contract/study.js';
+import { type ChartLine, type Study, studyLimits } from '../../contract/study.js';
 import type { Pause } from '../../metrics/run-metrics.js';
 import { readRegular, statRegular } from '../../files/regular-file.js';
 import { naturalOrder } from '../../text/natural-order.js';
 import { sizeText } from '../../text/numbers.js';
 
 /** A study, and where it is. `file`: its path below the directory of the sweep. `run`: null: it is of the sweep. */
-export type FoundStudy = Study & { readonly file: string; readonly run: string | null };
+export type FoundStudy = Omit<Study, 'lines'> & { readonly file: string; readonly run: string | null };
 
 /** `stamp`: differs when its content may have changed. */
 type StudyFile = {
@@ -18,6 +18,10 @@ type StudyFile = {
   readonly run: string | null;
   readonly stamp: string;
 };
+
+/** A line for the charts of a run; null: for those of all runs of the sweep. */
+export type FoundLine = ChartLine & { readonly run: string | null };
+type FoundStudies = { readonly studies: readonly FoundStudy[]; readonly chartLines: readonly FoundLine[] };
 
 type NamedRun = { readonly name: string; readonly directory: string };
 
@@ -55,16 +59,25 @@ function namesIn(directory: string): string[] {
   }
 }
 
-/** Reads them, up to a limit. */
-export async function readStudies(files: readonly StudyFile[], pause?: Pause): Promise<FoundStudy[]> {
-  const found: FoundStudy[] = [];
+/** Reads them, up to a limit on those that have something to show; lines for charts alone are nothing to show. */
+export async function readStudies(files: readonly StudyFile[], pause?: Pause): Promise<FoundStudies> {
+  const studies: FoundStudy[] = [];
+  const chartLines: FoundLine[] = [];
   for (const [index, { path, file, run }] of files.entries()) {
-    if (found.length === studyLimits.studies) return [...found, leftOut(files.length - index)];
+    if (studies.length === studyLimits.studies)
+      return { studies: [...studies, leftOut(files.length - index)], chartLines };
     await pause?.();
     const study = studyAt(path);
-    if (study !== null) found.push({ ...study, file, run });
+    if (study === null) continue;
+    const { lines, ...shown } = study;
+    chartLines.push(...lines.map((line) => ({ run, ...line })));
+    if (lines.length === 0 || hasParts(shown)) studies.push({ ...shown, file, run });
   }
-  return found;
+  return { studies, chartLines };
+}
+
+function hasParts({ notes, tables, figures, verdicts, warnings }: Omit<Study, 'lines'>): boolean {
+  return [notes, tables, figures, verdicts, warnings].some(({ length }) => length > 0);
 }
 
 function studyAt(path: string): Study | null {
@@ -80,9 +93,7 @@ function studyAt(path: string): Study | null {
 }
 
 function leftOut(count: number): FoundStudy {
-  return {
-    ...emptyStudy(`Of the files ${runFiles.study}, ${count} more are not shown.`),
-    file: `*/${runFiles.study}`,
-    run: null,
-  };
+  const warnings = [`Of the files ${runFiles.study}, ${count} more are not shown.`];
+  const nothing = { title: null, notes: [], tables: [], figures: [], verdicts: [] };
+  return { ...nothing, warnings, file: `*/${runFiles.study}`, run: null };
 }

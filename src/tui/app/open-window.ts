@@ -4,6 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { UserError } from '../../base/user-error.js';
 import { runFiles as files } from '../../contract/files.js';
 import { UsageReading } from '../../files/disk/disk-usage.js';
+import { ChartLines } from '../../files/run-directory/chart-lines.js';
 import { packageCount, readRunRecord } from '../../files/run-directory/run-record-file.js';
 import { computedFromSeeds } from '../../files/sweep-text.js';
 import { fileSource, lastLines } from '../../logs/log-source.js';
@@ -295,9 +296,16 @@ export function keepYoungGenerationSmall(runs: number): void {
   if (runs <= most) setFlagsFromString('--semi-space-growth-factor=1');
 }
 
+const chartLines = new ChartLines();
+
+/** A reader of a run's metrics that also has the lines for its charts. */
+export function withChartLines<Reader extends object>(directory: string, reader: Reader) {
+  return Object.assign(reader, { lines: () => chartLines.of(directory) });
+}
+
 /** The run directories on this machine. */
 export const runFiles: RunFilesPort = {
-  metrics: openOutlinedMetrics,
+  metrics: (directory) => withChartLines(directory, openOutlinedMetrics(directory)),
   wholeMetrics: openWholeMetrics,
   logTail: (directory, count) => lastLines(join(directory, files.log), count),
   openLog: (directory) => fileSource(join(directory, files.log)),

@@ -1,9 +1,8 @@
-import { constantOf, declaredLimit, limitText } from '../../analysis/health/limits.js';
+import { declaredLimit, limitText } from '../../analysis/health/limits.js';
 import { Memo } from '../../base/memo.js';
 import { hasEnded, isBroken } from '../../base/run-words.js';
 import { relativeTime, wallTime } from '../../metrics/axes.js';
 import type { MetricsReport } from '../../metrics/describe-sources.js';
-import { narrowNumber } from '../../text/numbers.js';
 import type { ChartChoice } from '../state/chart-choice.js';
 import type { MetricReader, RunId, RunSummary, Series } from '../state/port.js';
 import type { WallMetrics } from '../state/run-choice.js';
@@ -42,7 +41,7 @@ export function knownOf(
   return { isOver: hasEnded(run.state), isBroken: isBroken(run), last, place };
 }
 
-/** A line given by theory, or a declared limit: `value`, or `value` times x. */
+/** A line that a study declares, or a limit that a run declares: `value`, or `value` times x. */
 export type Reference = {
   readonly label: string;
   readonly value: number;
@@ -79,7 +78,7 @@ export type Detail = {
 export type ChartData = {
   readonly metric: string;
   readonly curves: readonly Curve[];
-  /** Lines given by theory, and declared limits. */
+  /** Lines that studies declare, and limits of the runs. */
   readonly references?: readonly Reference[];
 };
 
@@ -219,50 +218,27 @@ function isRising(y: Float64Array): boolean {
 /** A drawn run, and its metrics so far. */
 export type Source = { readonly run: RunSummary; readonly reader: MetricReader };
 
-/** Matches metrics for the number of bits of the secret that a policy knows. */
-const bitsKnown = /(^|[/_])bits_known|(^|\/)bits\/(known|answer)/;
-/** Matches axes that count the episodes a policy has learnt from. */
-const episodes = /(^|\/)(total_)?episodes?$/;
 const mostReferences = 6;
 
 /**
- * Lines to compare a metric with, from the runs' own values: the limit that they declare for it (`limit/NAME`); for bits known, the
- * number of bits to learn (`theory/signal_bits`, or log2 of the parameter N) and, over episodes, the maximum that they can carry
- * (`theory/…_bits_per_episode`). The names are memory-rl's: rows that `memrl` writes are the same bytes in every version, so that no
- * name of a general form can stand in them.
+ * Lines to compare a metric with: the limit that the runs declare for it (`limit/NAME`), and what studies say of it, a value or a
+ * multiple of what is on the x axis.
  */
 export function referenceLines(metric: string, xKey: string, sources: readonly Source[]): Reference[] {
-  const isBits = bitsKnown.test(metric);
-  const lines = sources.flatMap((source) => [
-    limitOf(metric, source),
-    isBits ? signal(source) : null,
-    isBits && episodes.test(xKey) ? channel(source) : null,
-  ]);
-  const distinct = new Map(lines.flatMap((line) => (line === null ? [] : [[line.label, line]])));
+  const lines = sources.flatMap((source) => [...limitOf(metric, source), ...declaredLines(metric, xKey, source)]);
+  const distinct = new Map(lines.map((line) => [`${line.label} ${line.value} ${line.isPerX}`, line]));
   return [...distinct.values()].sort((a, b) => Number(a.isPerX) - Number(b.isPerX)).slice(0, mostReferences);
 }
 
-function limitOf(metric: string, { reader }: Source): Reference | null {
+function limitOf(metric: string, { reader }: Source): Reference[] {
   const value = declaredLimit(metric, (name) => reader.series(name));
-  return value === null ? null : { label: `limit ${limitText(value)}`, value, isPerX: false, isLimit: true };
+  return value === null ? [] : [{ label: `limit ${limitText(value)}`, value, isPerX: false, isLimit: true }];
 }
 
-function signal({ run, reader }: Source): Reference | null {
-  const { N } = run.parameters;
-  const value = constant(reader, 'theory/signal_bits') ?? (typeof N === 'number' && N > 1 ? Math.log2(N) : null);
-  return value === null ? null : { label: `log2 N = ${narrowNumber(value)}`, value, isPerX: false };
-}
-
-/** The bits per episode that the learner receives, if fewer than the environment provides. */
-function channel({ reader }: Source): Reference | null {
-  const value =
-    constant(reader, 'theory/credit_bits_per_episode') ?? constant(reader, 'theory/channel_bits_per_episode');
-  if (value === null) return null;
-  return { label: `${narrowNumber(value)} ${value === 1 ? 'bit' : 'bits'}/episode`, value, isPerX: true };
-}
-
-function constant(reader: MetricReader, key: string): number | null {
-  return constantOf(reader.series(key).y);
+function declaredLines(metric: string, xKey: string, { reader }: Source): Reference[] {
+  return (reader.lines?.() ?? [])
+    .filter(({ metrics, per }) => metrics.includes(metric) && (per ?? xKey) === xKey)
+    .map(({ text, y, per }) => ({ label: text, value: y, isPerX: per !== null }));
 }
 
 const tones: readonly Tone[] = ['curve0', 'curve1', 'curve2', 'curve3', 'curve4', 'curve5', 'curve6', 'curve7'];

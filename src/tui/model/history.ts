@@ -32,6 +32,8 @@ export class History {
   /** Least recently used first. */
   readonly #readers = new Map<string, MetricReader>();
   readonly #loaded = new Set<string>();
+  /** The lines for the charts of each run when its files were read last. */
+  readonly #lines = new Map<string, ReturnType<NonNullable<MetricReader['lines']>>>();
   #wanted: Wanted = { metrics: [], log: null, logLines: 0 };
   #log: readonly string[] = [];
   #logOf: string | null = null;
@@ -157,7 +159,14 @@ export class History {
     // The first part of a long file may not contain any metric yet.
     const isNew = !this.#loaded.has(directory) && (reader.more !== true || reader.keys().length > 0);
     if (isNew) this.#loaded.add(directory);
-    return hasNews || isNew;
+    return this.#hasOtherLines(directory, reader) || hasNews || isNew;
+  }
+
+  #hasOtherLines(directory: string, reader: MetricReader): boolean {
+    const lines = reader.lines?.();
+    if (lines === undefined || lines === this.#lines.get(directory)) return false;
+    this.#lines.set(directory, lines);
+    return true;
   }
 
   #forgetOthers(): void {
@@ -171,6 +180,7 @@ export class History {
     for (const directory of [...this.#readers.keys()].slice(0, Math.max(0, this.#readers.size - most))) {
       this.#readers.delete(directory);
       this.#loaded.delete(directory);
+      this.#lines.delete(directory);
     }
   }
 }

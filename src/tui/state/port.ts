@@ -1,5 +1,6 @@
 import type { Fleet, FleetStatus, RunSummary as ToldRun } from '../../client/fleet.js';
 import type { MetricsReport } from '../../metrics/describe-sources.js';
+import type { ChartLine } from '../../contract/study.js';
 import type { Clock } from '../../metrics/axes.js';
 import type { LogSource } from '../../logs/log-source.js';
 import type { Samples } from '../../logs/samples.js';
@@ -43,6 +44,8 @@ export type MetricReader = {
   readonly describe?: (() => MetricsReport) | undefined;
   /** Clock from which the time of each value is known. Absent: unknown. */
   readonly clock?: Clock;
+  /** The lines that studies declare for the run's charts; the same list while they are the same. Absent: there are none. */
+  readonly lines?: () => readonly ChartLine[];
 };
 
 /** Files of one run directory, as far as the window reads them. If they are on another host, a reader may throw `OnItsWay`. */

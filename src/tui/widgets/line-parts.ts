@@ -41,7 +41,7 @@ export function fittingHints(hints: readonly KeyHint[], width: number): readonly
   return kept;
 }
 
-/** The last part of a metric's name, which says most: `env/all/test/bits_known` → `bits_known`. */
+/** The last part of a metric's name, which says most: `env/all/reward/total` → `total`. */
 export function shortKey(key: string): string {
   return key.slice(key.lastIndexOf('/') + 1);
 }

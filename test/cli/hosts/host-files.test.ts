@@ -74,6 +74,18 @@ describe('the metrics of a run on another host', () => {
     expect(reader.keys()).toEqual(local.keys());
   });
 
+  it('have the lines for their charts', async () => {
+    write('metrics.jsonl', rows(1, 4));
+    write('study.json', '{"lines": [{"metrics": "loss", "y": 0.5, "text": "best known"}]}');
+    const reader = files.metrics(run);
+    const known = { metrics: ['loss'], y: 0.5, per: null, text: 'best known' };
+    const hasLines = () => {
+      reader.refresh();
+      return reader.lines!();
+    };
+    expect(await read(hasLines, (lines) => lines.length > 0)).toEqual([known]);
+  });
+
   it('come as what is new, once they are here', { tags: ['long'] }, async () => {
     write('metrics.jsonl', rows(1, 2000));
     const reader = files.metrics(run);

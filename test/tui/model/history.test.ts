@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ChartLine } from '../../../src/contract/study.js';
 import { LogInMemory } from '../../logs/log-bytes.js';
 import { History, type Wanted } from '../../../src/tui/model/history.js';
 import type { RunFilesPort } from '../../../src/tui/state/port.js';
@@ -53,6 +54,24 @@ describe('the histories of the selection', () => {
     expect(news).toBe(before);
     port.log.push('two');
     vi.advanceTimersByTime(1100);
+    expect(news).toBe(before + 1);
+    history.close();
+  });
+
+  it('tell of other lines for the charts, too', () => {
+    let lines: readonly ChartLine[] = [];
+    const quiet = {
+      refresh: () => false,
+      keys: () => [],
+      series: () => ({ x: new Float64Array(), y: new Float64Array() }),
+    };
+    let news = 0;
+    const history = new History({ ...files(), metrics: () => ({ ...quiet, lines: () => lines }) }, () => news++);
+    history.want(wanted('a'));
+    vi.advanceTimersByTime(3500);
+    const before = news;
+    lines = [{ metrics: ['loss'], y: 1, per: null, text: 'best known' }];
+    vi.advanceTimersByTime(3000);
     expect(news).toBe(before + 1);
     history.close();
   });

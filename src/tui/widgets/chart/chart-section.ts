@@ -209,7 +209,7 @@ function right(found: readonly Span[]): Line {
   return found.flatMap(({ text, tone }, index) => [...(index > 0 ? [span(' · ', 'faint')] : []), span(text, tone)]);
 }
 
-/** `test/bits/answer` → `answer`. */
+/** `eval/top5/accuracy` → `accuracy`. */
 function lastPart(key: string): string {
   return key.split('/').at(-1)!;
 }

@@ -18,7 +18,7 @@ export type Frame = {
 /** How one line is drawn. `dashes`: which of eight columns of dots it has, two dots to a character. */
 export type Stroke = { readonly tone: Tone; readonly isRising: boolean; readonly dashes: number };
 
-/** How a plot is drawn: the lines of theory in it, and whether curves differ in their dashes. */
+/** How a plot is drawn: the reference lines in it, and whether curves differ in their dashes. */
 type PlotLook = { readonly references: readonly Reference[]; readonly choice: Pick<ChartChoice, 'hasDashes'> };
 
 /** Operations for drawing a plot with dots of characters or with pixels. Later operations draw over earlier ones. */
@@ -33,11 +33,11 @@ export type PlotPainter = {
   readonly outside: (line: Series, tone: Tone) => void;
   /** Draws guides behind everything. `x` and `y`: their positions from 0 to 1. */
   readonly guides: (guides: { readonly x: readonly number[]; readonly y: readonly number[] }) => void;
-  /** Draws theoretical lines behind everything. */
+  /** Draws reference lines behind everything. */
   readonly references: (references: readonly Reference[]) => void;
 };
 
-/** Draws the series in a frame, from back to front: bands and theory, unsmoothed series, faint lines, other lines. */
+/** Draws the series in a frame, from back to front: bands and reference lines, unsmoothed series, faint lines, other lines. */
 export function drawPlot(
   allSeries: readonly ChartSeries[],
   frame: Frame,
@@ -188,11 +188,11 @@ function drawGuides(
   for (const at of x) for (let row = 0; row <= bottom; row += 2) canvas.dotBehind(Math.round(at * right), row, 'faint');
 }
 
-/** Minimum number of visible dot columns of a theoretical line; a shorter one would look like a tick. */
+/** Minimum number of visible dot columns of a reference line; a shorter one would look like a tick. */
 const leastDots = 16;
 
 /**
- * Draws theoretical lines behind the curves: dashed, with a name near the right end if there is room. Lines outside the picture are
+ * Draws reference lines behind the curves: dashed, with a name near the right end if there is room. Lines outside the picture are
  * left out. Called last, so that names avoid curves.
  */
 function drawReferences(canvas: BrailleCanvas, frame: Frame, references: readonly Reference[]): void {
@@ -209,7 +209,7 @@ function drawReferences(canvas: BrailleCanvas, frame: Frame, references: readonl
   for (const { text, rows } of lines) label(canvas, text, rows);
 }
 
-/** Theoretical lines whose visible part is long enough. */
+/** Reference lines whose visible part is long enough. */
 export function seenReferences(references: readonly Reference[], frame: Frame): Reference[] {
   return references.filter((reference) => rowsOf(reference, frame).filter((row) => row !== null).length >= leastDots);
 }

@@ -10,7 +10,7 @@ const bandOpacity = 0.22;
 const guideOpacity = 0.35;
 /** Widths of strokes relative to the height of a character. */
 const widths = { line: 0.11, faint: 0.07, reference: 0.06 };
-/** Dashes of theoretical lines: the drawn columns of dots out of eight. */
+/** Dashes of reference lines: the drawn columns of dots out of eight. */
 const referenceDashes = 0x33;
 
 /** Draws a plot for characters of the given pixel size, at the positions of the dots of characters. */

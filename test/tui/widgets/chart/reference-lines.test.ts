@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { MetricReader, RunSummary } from '../../../../src/tui/state/port.js';
+import type { ChartLine } from '../../../../src/contract/study.js';
+import type { MetricReader } from '../../../../src/tui/state/port.js';
 import { type Source, referenceLines } from '../../../../src/tui/model/chart-data.js';
 import { aRun } from '../../simulated-fleet.js';
 
-function source(parameters: RunSummary['parameters'], columns: Record<string, number[]> = {}): Source {
+function source(lines: readonly Partial<ChartLine>[] = [], columns: Record<string, number[]> = {}): Source {
   const reader: MetricReader = {
     refresh: () => false,
     keys: () => Object.keys(columns),
@@ -11,52 +12,49 @@ function source(parameters: RunSummary['parameters'], columns: Record<string, nu
       const y = Float64Array.from(columns[key] ?? []);
       return { x: y.map((_, index) => index), y };
     },
+    lines: () => lines.map((line) => ({ metrics: ['accuracy'], y: 0, per: null, text: '', ...line })),
   };
-  return { run: aRun('A_s0', { parameters }), reader };
+  return { run: aRun('A_s0'), reader };
 }
 
-const metric = 'test/bits/answer_clamped';
+const human = { y: 0.95, text: 'people' };
 
 describe('the lines that a metric is compared with', () => {
-  it('give the bits there are to know, from what the run writes or else from its parameter N', () => {
-    const written = source({ N: 16 }, { 'theory/signal_bits': [8, 8, 8] });
-    expect(referenceLines(metric, 'step', [written])).toEqual([{ label: 'log2 N = 8', value: 8, isPerX: false }]);
-    expect(referenceLines(metric, 'step', [source({ N: 1024 })])).toEqual([
-      { label: 'log2 N = 10', value: 10, isPerX: false },
-    ]);
+  it('are those that studies declare for it', () => {
+    const run = source([human, { metrics: ['loss', 'eval/loss'], y: 2, text: 'entropy' }]);
+    expect(referenceLines('accuracy', 'step', [run])).toEqual([{ label: 'people', value: 0.95, isPerX: false }]);
+    expect(referenceLines('eval/loss', 'step', [run])).toEqual([{ label: 'entropy', value: 2, isPerX: false }]);
+    expect(referenceLines('other', 'step', [run])).toEqual([]);
   });
 
-  it('give what an episode can carry, over episodes only', () => {
-    const run = source(
-      { N: 4 },
-      { 'theory/channel_bits_per_episode': [3, 3], 'theory/credit_bits_per_episode': [1, 1] },
-    );
-    expect(referenceLines(metric, 'progress/episodes', [run])).toEqual([
-      { label: 'log2 N = 2', value: 2, isPerX: false },
-      { label: '1 bit/episode', value: 1, isPerX: true },
+  it('are multiples of the x axis over the metric that they are declared for, after the others', () => {
+    const run = source([{ y: 1, per: 'episodes', text: '1/episode' }, human]);
+    expect(referenceLines('accuracy', 'episodes', [run])).toEqual([
+      { label: 'people', value: 0.95, isPerX: false },
+      { label: '1/episode', value: 1, isPerX: true },
     ]);
-    expect(referenceLines(metric, 'step', [run]).map(({ isPerX }) => isPerX)).toEqual([false]);
+    expect(referenceLines('accuracy', 'step', [run]).map(({ label }) => label)).toEqual(['people']);
   });
 
-  it('give the limit that a run declares for the metric', () => {
-    const run = source({ N: 64 }, { 'limit/optim/kl': [0.01, 0.01] });
+  it('have the limit that a run declares for the metric', () => {
+    const run = source([], { 'limit/optim/kl': [0.01, 0.01] });
     expect(referenceLines('optim/kl', 'step', [run, run])).toEqual([
       { label: 'limit 0.01', value: 0.01, isPerX: false, isLimit: true },
     ]);
     expect(referenceLines('optim/loss', 'step', [run])).toEqual([]);
   });
 
-  it('are the same for all seeds once', () => {
-    expect(referenceLines(metric, 'step', [source({ N: 64 }), source({ N: 64 }), source({ N: 16 })])).toHaveLength(2);
+  it('are drawn once for all seeds, and no more than six', () => {
+    const runs = [source([human]), source([human]), source([{ y: 0.5, text: 'chance' }])];
+    expect(referenceLines('accuracy', 'step', runs)).toHaveLength(2);
+    const many = Array.from({ length: 10 }, (_, y) => ({ y, text: `line ${y}` }));
+    expect(referenceLines('accuracy', 'step', [source(many)])).toHaveLength(6);
   });
 
   it.each([
-    ['another metric', 'env/all/reward/total', source({ N: 64 })],
-    ['a run that tells nothing', metric, source({})],
-    ['an N that is no number', metric, source({ N: 'large' })],
-    ['a column that changes', metric, source({}, { 'theory/signal_bits': [1, 2] })],
-    ['a column without a value', metric, source({}, { 'theory/signal_bits': [Number.NaN] })],
-  ])('are not invented for %s', (_, key, run) => {
-    expect(referenceLines(key, 'progress/episodes', [run])).toEqual([]);
+    ['a limit that changes', [1, 2]],
+    ['a limit without a value', [Number.NaN]],
+  ])('are not invented for %s', (_, values) => {
+    expect(referenceLines('kl', 'step', [source([], { 'limit/kl': values })])).toEqual([]);
   });
 });
