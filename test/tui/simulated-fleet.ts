@@ -203,11 +203,19 @@ export function memorySweep(elapsedSeconds = 312): { fleet: SimulatedFleet; file
 }
 
 function readerOf(cell: Cell, progress: number): MetricReader {
+  const lines = progress === 0 ? [] : linesOf(cell);
   return {
     refresh: () => false,
     keys: () => (progress === 0 ? [] : ['test/bits_known', 'env/reward', 'optim/entropy', 'optim/loss']),
     series: (key) => (progress === 0 ? { x: new Float64Array(), y: new Float64Array() } : curveOf(cell, key, progress)),
+    lines: () => lines,
   };
+}
+
+/** What the study of a run declares for its charts. */
+function linesOf({ parameters }: Cell): ReturnType<NonNullable<MetricReader['lines']>> {
+  const bits = Math.log2(Number(parameters['N']));
+  return [{ metrics: ['test/bits_known'], y: bits, per: null, text: `log2 N = ${bits}` }];
 }
 
 function logText(lines: readonly string[]): string {
