@@ -17,7 +17,7 @@ const later = {
 };
 
 const { keyTableMarkdown } = await load('src/tui/screens/key-map.ts');
-const { toolTableMarkdown, verbTableMarkdown } = await load('src/cli/verb-markdown.ts');
+const { toolTableMarkdown, verbTableMarkdown } = await load('src/cli/verb-pages.ts');
 const { exitCodesMarkdown } = await load('src/cli/answers/exit-codes.ts');
 const { schemaFiles } = await load('src/cli/answers/json-schema.ts');
 const { headlineMarkdown, claimsMarkdown, storedSections } = await load('src/lab/study/claims/claims-page.ts');
@@ -49,7 +49,7 @@ for (const [name, page, table] of [
   );
 }
 
-const { manualPage } = await load('src/cli/man-page.ts');
+const { manualPage } = await load('src/cli/verb-pages.ts');
 writeFileSync(join(root, 'docs/memrl-tui.1'), manualPage());
 
 const schemaFolder = join(root, 'docs/json');

@@ -18,7 +18,7 @@ const parts = {
     'cli/print-report.ts',
     'cli/logs/events.ts',
   ],
-  acting: verbs('act', 'slots', 'clean', 'annotate', 'restart'),
+  acting: ['cli/act-on-runs.ts', ...verbs('slots', 'clean', 'annotate', 'restart')],
   seldom: verbs('init', 'extend', 'doctor', 'completion'),
   hosts: ['elsewhere', 'there', 'remote-window', 'relay'].map((name) => `cli/hosts/${name}.ts`),
   executors: ['executors/local/local-executor.ts', 'executors/slurm/slurm-executor.ts'],

@@ -1,13 +1,13 @@
 import { hasEnded } from '../base/run-words.js';
 import { UserError } from '../base/user-error.js';
 import type { Fleet, RunSummary } from '../client/fleet.js';
-import { fits, refusalOf, refusalWords, rowOf, type RunOrder } from '../protocol/run-verbs.js';
+import { fits, orderOf, refusalOf, refusalWords, rowOf, type RunOrder, type RunVerb } from '../protocol/run-verbs.js';
+import { compactNames } from '../text/compact-names.js';
+import { counted } from '../text/numbers.js';
 import { exitCodes } from './answers/exit-codes.js';
 import { chooseRuns } from './chosen-runs.js';
 import { promised, withFleet } from './open-fleet.js';
 import type { CommonOptions } from './options.js';
-import { counted } from '../text/numbers.js';
-import { compactNames } from '../text/compact-names.js';
 import { isGrowing, isOver, runsOf } from './plain/watched-run.js';
 import { ask, hasPerson, outputWidth, print, printAnswer, remark } from './terminal.js';
 
@@ -19,7 +19,7 @@ export type ActOptions = CommonOptions & { yes?: boolean; dryRun?: boolean; wait
  *
  * @throws {UserError} When it applies to none of them, or disturbs several and nobody can be asked.
  */
-export async function actOnRuns(order: RunOrder, words: readonly string[], options: ActOptions): Promise<number> {
+async function actOnRuns(order: RunOrder, words: readonly string[], options: ActOptions): Promise<number> {
   const { verb } = order;
   return withFleet(options, async (fleet) => {
     const chosen = await chooseRuns(words, fleet);
@@ -141,4 +141,33 @@ export async function confirm(question: string): Promise<boolean> {
   const agreed = /^y(es)?$/i.test((await ask(`${question} [y/N] `)).trim());
   if (!agreed) remark('Nothing was done.');
   return agreed;
+}
+
+/** `memrl-tui kill QUERY`, `memrl-tui priority N QUERY`: `memrl-tui type QUERY LINE`: every verb in the table of run verbs. */
+export function act(verb: RunVerb, words: readonly string[], options: ActOptions): Promise<number> {
+  switch (rowOf(verb).takes) {
+    case null:
+      return actOnRuns(orderOf(verb), words, options);
+    case 'number':
+      return actOnRuns(orderOf(verb, numberIn(words[0]!, verb)), words.slice(1), options);
+    case 'text':
+      return actOnRuns(orderOf(verb, lineIn(words, verb)), words.slice(0, -1), options);
+  }
+}
+
+/** The last argument is the line, which may be empty. */
+function lineIn(words: readonly string[], verb: RunVerb): string {
+  if (words.length > 1) return words.at(-1)!;
+  throw new UserError(
+    'There is a run, and no line to type.',
+    `Write the line after the run, in quotes: \`memrl-tui ${verb} A_s0 "p loss"\`; \`''\` is an empty line.`,
+  );
+}
+
+function numberIn(text: string, verb: RunVerb): number {
+  if (/^[+-]?\d{1,9}$/.test(text)) return Number(text);
+  throw new UserError(
+    `\`${text}\` is not a ${verb}.`,
+    `Write a whole number before the runs, for example \`memrl-tui ${verb} 10 group:A\`.`,
+  );
 }

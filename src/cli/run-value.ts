@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { parseRunValue, type RunValue } from '../analysis/run-value.js';
 import { UserError } from '../base/user-error.js';
-import { keptSweepText } from '../files/sweep-text.js';
+import { keptSweepText } from '../files/sweep-folder.js';
 import type { Objective } from '../spec/planned-run.js';
 import { type CommonOptions, runsDirectory } from './options.js';
 import { readPlan } from './launch/read.js';

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { Name } from '../base/ids.js';
 import { noSuchRun, noSuchSweep, UserError } from '../base/user-error.js';
 import { runFiles } from '../contract/files.js';
-import { foldersIn, sweepsOnDisk } from '../files/sweep-folders.js';
+import { foldersIn, sweepsOnDisk } from '../files/sweep-folder.js';
 import { shortened } from '../text/display-text.js';
 import { didYouMean } from '../text/nearest.js';
 import { at } from './ports.js';

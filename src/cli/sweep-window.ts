@@ -3,13 +3,13 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { errorText, UserError } from '../base/user-error.js';
 import type { Ack, Fleet, RunSummary } from '../client/fleet.js';
 import { PreferencesFile, preferencesPath } from '../files/preferences.js';
+import { looksOnly, looksOnlyFix } from '../protocol/message.js';
 import type { FollowedStudies } from '../report/studies/followed-studies.js';
 import type { studyFiles } from '../report/studies/found-studies.js';
 import { openWindow } from '../tui/app/open-window.js';
 import { preferencesIn } from '../tui/app/preferences.js';
 import type { Draft, EditorPort, OwnFile } from '../tui/state/editor-port.js';
 import type { LinesPort, SummaryPort } from '../tui/state/port.js';
-import { readOnlyEditor } from './editor/read-only-editor.js';
 import type { Launched } from './editor/sweep-source.js';
 import { type LaunchOptions, runsDirectory } from './options.js';
 import { runsOf } from './plain/watched-run.js';
@@ -161,4 +161,20 @@ class LazyEditor implements EditorPort {
       'Detach with q and attach again.',
     );
   }
+}
+
+/** The editor of a window that only looks: the command of a run can be copied; a shell or an editor could change something. */
+export function readOnlyEditor(port: EditorPort): EditorPort {
+  return {
+    get loading() {
+      return port.loading ?? null;
+    },
+    commandOf: (run) => port.commandOf(run),
+    ...{ openShell: refuse, openTerminal: refuse, extend: refuse, clone: refuse, edit: refuse, submit: refuse },
+    ...{ ownFile: refuse, writeOwnFile: refuse },
+  };
+}
+
+function refuse(): never {
+  throw new UserError(looksOnly, looksOnlyFix);
 }

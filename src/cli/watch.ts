@@ -8,8 +8,7 @@ import { durationWords, timeStamp } from '../text/duration.js';
 import { exitCodes } from './answers/exit-codes.js';
 import { LAST_ROWS_MS, recalled } from './open-fleet.js';
 import type { LaunchOptions } from './options.js';
-import { finalLine, leftWords, progressLine } from './plain/progress-line.js';
-import { isGrowing, isOver, type WatchedRun } from './plain/watched-run.js';
+import { finalLine, isGrowing, isOver, leftWords, progressLine, type WatchedRun } from './plain/watched-run.js';
 import { own } from './ports.js';
 import { hasPerson, hasScreen, print, remark } from './terminal.js';
 

@@ -5,7 +5,7 @@ import type { RunRecord } from '../contract/run-record.js';
 import { nothingWritten, type WrittenFiles } from '../contract/written-files.js';
 import { statRegular } from '../files/regular-file.js';
 import { readRunRecord } from '../files/run-directory/run-record-file.js';
-import { readWrittenFiles } from '../files/run-directory/written-files-file.js';
+import { readWrittenFiles } from '../files/run-directory/supervisor-notes.js';
 import { isDatabase } from './formats/databases/database.js';
 import type { LogPatterns } from './formats/log/log-rows.js';
 

@@ -1,7 +1,7 @@
 import { parse } from 'yaml';
 import * as z from 'zod';
 import { type MetricsToShow, namesIn } from '../analysis/metric-order.js';
-import { keptSweepText } from '../files/sweep-text.js';
+import { keptSweepText } from '../files/sweep-folder.js';
 import { readToml } from '../spec/file/toml-source.js';
 
 /**

@@ -1,7 +1,7 @@
 /** The work of a supervisor before it listens: it reads the journal, and recalls the runs in it. */
 import { join } from 'node:path';
 import { supervisorFiles } from '../contract/files.js';
-import { hasRuns, sweepsOnDisk } from '../files/sweep-folders.js';
+import { hasRuns, sweepsOnDisk } from '../files/sweep-folder.js';
 import { passTurn } from '../processes/turn.js';
 import type { SchedulerEvent } from '../scheduler/event.js';
 import { emptyState, type SchedulerState } from '../scheduler/state.js';

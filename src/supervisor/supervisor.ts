@@ -1,10 +1,11 @@
-import type { RunId } from '../base/ids.js';
+import type { GroupId, RunId } from '../base/ids.js';
 import type { OpenExecutor } from '../executors/executor.js';
 import { passTurn } from '../processes/turn.js';
 import { nextDeadline } from '../scheduler/lifecycle/move.js';
 import { isSettled } from '../scheduler/placement/waiting-reason.js';
+import { isOpen } from '../scheduler/queue/groups.js';
 import { snapshotOf } from '../scheduler/snapshot.js';
-import type { Plan } from '../spec/planned-run.js';
+import type { Plan, PlannedRun } from '../spec/planned-run.js';
 import { EventLoop } from './core/event-loop.js';
 import { reconcile as reconcileLive } from './core/recovery.js';
 import { ClockWatch, DeadlineClock } from './core/steady-clock.js';
@@ -32,7 +33,6 @@ import {
 } from './runs/exit-classification.js';
 import { Launcher } from './runs/launcher.js';
 import { Losses } from './runs/losses.js';
-import { metricEffects } from './runs/metric-effects.js';
 import { Proposer } from './runs/proposer.js';
 import { Records } from './runs/records.js';
 import { RunObserver } from './runs/run-observer.js';
@@ -40,7 +40,7 @@ import { RunRedaction } from './runs/run-redaction.js';
 import { PlannedRuns, SubmissionStore } from './runs/submission-store.js';
 import { UsageWatch } from './runs/usage-watch.js';
 import { Warnings } from './runs/warnings.js';
-import { Watcher } from './runs/watcher.js';
+import { Watcher, type WatchListener } from './runs/watcher.js';
 import { confirmRecords, followAll, lastEnvironment, type OpenedRuns, openRuns, recallRuns } from './startup.js';
 
 export type SupervisorOptions = {
@@ -304,4 +304,37 @@ function connected(options: SupervisorOptions, opened: OpenedRuns): Parts {
 
   const isQuiet = () => loop.isQuiet && ownership.isQuiet && watcher.unread === 0;
   return { loop, publisher, isQuiet, resume, close };
+}
+
+type MetricEffectPorts = {
+  loop: Pick<EventLoop, 'state' | 'now' | 'tell' | 'changed'>;
+  warnings: Pick<Warnings, 'set'>;
+  log: (line: string) => void;
+};
+
+/** What follows from what the metrics of runs say. */
+function metricEffects(ports: MetricEffectPorts): WatchListener {
+  const { loop, warnings, log } = ports;
+  return {
+    ...{ log, now: () => loop.now() },
+    changed: (id) => loop.changed([id]),
+    recalled: () => loop.changed([]),
+    ruleMet: (id, attempt, rule) => {
+      if (loop.state.runs.get(id)?.state.phase !== 'running') return;
+      loop.tell({ type: 'rule-met', at: loop.now(), id, attempt, rule });
+    },
+    targetReached: (run, reason) => holdRest(run, reason, ports),
+    hindered: (id, words) => warnings.set(id, 'metrics', words),
+  };
+}
+
+/** What is up may finish; what waits is held, so that a person can have it all the same; and nothing further is proposed. */
+function holdRest({ id }: PlannedRun, reason: string, { loop, log }: MetricEffectPorts): void {
+  const { state } = loop;
+  const group = state.groups.get(state.runs.get(id)?.group as GroupId);
+  if (group === undefined) return;
+  const ids = [...group.waiting];
+  log(`${reason}; ${ids.length} runs are held`);
+  if (isOpen(group)) loop.tell({ type: 'groups-closed', at: loop.now(), groups: [group.id], reason });
+  if (ids.length > 0) loop.tell({ type: 'hold-requested', at: loop.now(), ids, reason });
 }

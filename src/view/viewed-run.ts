@@ -5,7 +5,7 @@ import type { Finding } from '../analysis/health/finding.js';
 import { boundedAnnotation } from '../base/annotation.js';
 import { RunId } from '../base/ids.js';
 import type { RunSummary } from '../client/fleet.js';
-import { readAnnotation } from '../files/run-directory/annotation-file.js';
+import { readAnnotation } from '../files/run-directory/supervisor-notes.js';
 import { readRunRecord } from '../files/run-directory/run-record-file.js';
 import { statRegular } from '../files/regular-file.js';
 import { failureAtEnd } from '../logs/failure-line.js';

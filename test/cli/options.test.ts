@@ -2,8 +2,7 @@ import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { duration, oneOf, runsDirectory, wholeNumber } from '../../src/cli/options.js';
-import { gpuList, requestedSlots } from '../../src/cli/slot-options.js';
+import { duration, gpuList, oneOf, requestedSlots, runsDirectory, wholeNumber } from '../../src/cli/options.js';
 import { removeFolder } from '../remove-folder.js';
 
 describe('GPUs on the command line', () => {

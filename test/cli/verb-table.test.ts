@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { headings, parted } from '../../src/cli/verb.js';
 import { launchOptions } from '../../src/cli/verb-options.js';
-import { verbTableMarkdown } from '../../src/cli/verb-markdown.js';
+import { verbTableMarkdown } from '../../src/cli/verb-pages.js';
 import { verbs } from '../../src/cli/verb-table.js';
 
 describe('the verbs', () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { toolTableMarkdown } from '../../src/cli/verb-markdown.js';
+import { toolTableMarkdown } from '../../src/cli/verb-pages.js';
 import { agentOfShipped } from './mcp-client.js';
 import { eventually, isAlive, workplace } from './program.js';
 

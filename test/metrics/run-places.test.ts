@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nothingWritten, type WrittenFiles } from '../../src/contract/written-files.js';
-import { writeWrittenFiles } from '../../src/files/run-directory/written-files-file.js';
+import { writeWrittenFiles } from '../../src/files/run-directory/supervisor-notes.js';
 import { describeSources, reportLines } from '../../src/metrics/describe-sources.js';
 import { openMetrics, type RunMetrics } from '../../src/metrics/run-metrics.js';
 import { hasLeftNothing } from '../../src/metrics/run-places.js';

@@ -18,7 +18,7 @@ import type { RunValue } from '../../src/analysis/run-value.js';
 import type { Outcome } from '../../src/base/outcome.js';
 import { nothingWritten } from '../../src/contract/written-files.js';
 import { writeRunRecord } from '../../src/files/run-directory/run-record-file.js';
-import { writeWrittenFiles } from '../../src/files/run-directory/written-files-file.js';
+import { writeWrittenFiles } from '../../src/files/run-directory/supervisor-notes.js';
 import { RunMetrics } from '../../src/metrics/run-metrics.js';
 import { buildReport } from '../../src/report/build-report.js';
 import type { Report } from '../../src/report/report.js';

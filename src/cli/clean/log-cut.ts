@@ -1,5 +1,5 @@
 import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
-import { attemptRule } from '../../contract/attempt-separator.js';
+import { attemptRule } from '../../contract/files.js';
 import { openRegular } from '../../files/regular-file.js';
 
 const PART = 1 << 20;

@@ -4,7 +4,7 @@ import type { Fleet, RunSummary } from '../../client/fleet.js';
 import { sweepFiles } from '../../contract/files.js';
 import { textOrNull } from '../../files/regular-file.js';
 import { readRunRecord } from '../../files/run-directory/run-record-file.js';
-import { keptSweepText, readLaunchOverrides, sweepOrigin } from '../../files/sweep-text.js';
+import { keptSweepText, readLaunchOverrides, sweepOrigin } from '../../files/sweep-folder.js';
 import { expandBeside, type Expansion } from '../../spec/expand/expand-sweep.js';
 import type { ExpandOptions } from '../../spec/expand/plan-run.js';
 import { parseSweepFile } from '../../spec/file/parse-sweep-file.js';

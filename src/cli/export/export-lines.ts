@@ -4,7 +4,7 @@ import { declaredFields } from '../../analysis/declared-parameters.js';
 import { inMetricOrder, type MetricsToShow } from '../../analysis/metric-order.js';
 import type { RunValue } from '../../analysis/run-value.js';
 import { allParametersOf, type Parameters } from '../../base/scalar.js';
-import { readAnnotation } from '../../files/run-directory/annotation-file.js';
+import { readAnnotation } from '../../files/run-directory/supervisor-notes.js';
 import { readRunRecord } from '../../files/run-directory/run-record-file.js';
 import { everyPoint } from '../../metrics/curve.js';
 import { openMetrics, type RunMetrics } from '../../metrics/run-metrics.js';

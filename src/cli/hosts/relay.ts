@@ -6,7 +6,7 @@ import { crc32 } from 'node:zlib';
 import { LineSplitter } from '../../base/line-splitter.js';
 import { errorText, UserError } from '../../base/user-error.js';
 import { openOrStartSupervisor, openToLook } from '../../client/ensure-supervisor.js';
-import { lastLaunched } from '../../files/sweep-text.js';
+import { lastLaunched } from '../../files/sweep-folder.js';
 import type { Samples } from '../../logs/samples.js';
 import { type decodeOrder, WIRE_VERSION, wireMarks } from '../../protocol/host-order.js';
 import { PROGRAM_VERSION } from '../../protocol/message.js';

@@ -10,8 +10,7 @@ import { isRepetition } from '../../spec/expand/run-name.js';
 import { changesBetween, differingParameters } from '../../spec/policy/completion.js';
 import { compactNames } from '../../text/compact-names.js';
 import { confirm } from '../act-on-runs.js';
-import type { SlotOptions } from '../options.js';
-import { requestedSlots } from '../slot-options.js';
+import { requestedSlots, type SlotOptions } from '../options.js';
 import { hasPerson, outputWidth, print } from '../terminal.js';
 import {
   type Change,

@@ -1,9 +1,8 @@
 import { groupBy } from '../../base/group-by.js';
 import type { Packing } from '../../executors/executor.js';
 import { packingBy } from '../../executors/registry.js';
-import { otherOrigin } from '../../files/sweep-text.js';
-import { hasWandbAccount } from '../../files/wandb-account.js';
-import { hasSweepInside, scriptsIn } from '../../files/wandb-program.js';
+import { otherOrigin } from '../../files/sweep-folder.js';
+import { hasSweepInside, hasWandbAccount, scriptsIn } from '../../files/wandb-setup.js';
 import { demandOf } from '../../launch/demand.js';
 import { loggerEnvironment } from '../../spec/expand/wandb-run.js';
 import type { Plan, PlannedRun } from '../../spec/planned-run.js';

@@ -6,7 +6,7 @@ import type { RunRecord } from '../../contract/run-record.js';
 import { readRunFacts } from '../../files/run-directory/completion-facts.js';
 import { readRegular } from '../../files/regular-file.js';
 import { eachRunRecord } from '../../files/run-directory/run-record-file.js';
-import { type LaunchOverrides, readLaunchOverrides } from '../../files/sweep-text.js';
+import { type LaunchOverrides, readLaunchOverrides } from '../../files/sweep-folder.js';
 import { expandBeside } from '../../spec/expand/expand-sweep.js';
 import type { KnownRun, NameChanges } from '../../spec/expand/kept-names.js';
 import { startAtIn } from '../../spec/file/overrides.js';

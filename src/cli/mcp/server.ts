@@ -1,7 +1,6 @@
 import { McpServer, ResourceTemplate, type ServerContext, type Variables } from '@modelcontextprotocol/server';
 import packageJson from '../../../package.json' with { type: 'json' };
-import { sweepsOnDisk } from '../../files/sweep-folders.js';
-import { keptSweepText } from '../../files/sweep-text.js';
+import { keptSweepText, sweepsOnDisk } from '../../files/sweep-folder.js';
 import { sweepDirectory } from '../sweep-directory.js';
 import { queryHelp } from '../verb.js';
 import { type Answer, errorAnswer, Refused, textOf } from './answer.js';

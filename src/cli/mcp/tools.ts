@@ -9,10 +9,9 @@ import { actingVerbs } from '../verbs/acting-verbs.js';
 import { type Answer, jsonAnswer, jsonIn, notesOf, textOf } from './answer.js';
 import { briefRows, listed, type RunRow, runsChosen } from './run-rows.js';
 import type { Printed, RunCommand } from './command.js';
-import { curvesTool } from './curves-tool.js';
 import { docText, docTitles } from './doc-pages.js';
 import { fittedText, jsonOf, MOST_BYTES } from './fitted.js';
-import { lookingTools } from './looking-tools.js';
+import { curvesTool, lookingTools } from './looking-tools.js';
 import {
   type Given,
   inputOf,

@@ -50,6 +50,6 @@ function acting(verb: RunVerb): Verb {
     heading: 'Act',
     about: help,
     options: [...actOptions, ...options],
-    run: async (words, given) => (await import('./act.js')).act(verb, words, given),
+    run: async (words, given) => (await import('../act-on-runs.js')).act(verb, words, given),
   };
 }

@@ -12,7 +12,7 @@ import { isBroken } from '../../base/run-words.js';
 import { finished } from '../../base/steps.js';
 import { noSuchRun, UserError } from '../../base/user-error.js';
 import type { RunSummary, SweepSummary } from '../../client/fleet.js';
-import { computedFromSeeds } from '../../files/sweep-text.js';
+import { computedFromSeeds } from '../../files/sweep-folder.js';
 import { areRead } from '../../protocol/run-summary.js';
 import { runsChosenBy } from '../../query/bare-words.js';
 import { requiredKey } from '../../query/check.js';

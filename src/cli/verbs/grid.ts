@@ -8,8 +8,7 @@ import { type GridLine, gridSweepText } from '../../spec/grid-line/grid-line.js'
 import { isOfSameSweep, lineBefore } from '../../spec/grid-line/line-before.js';
 import { asksForMultirun, isForHydra, multirunOf, multirunWords } from '../../spec/grid-line/multirun.js';
 import { isTaken, sweepFolder, sweepNameOf, sweepPath, writeNewSweep } from '../new-sweep-file.js';
-import type { LaunchOptions } from '../options.js';
-import { requestedSlots } from '../slot-options.js';
+import { type LaunchOptions, requestedSlots } from '../options.js';
 import { at } from '../ports.js';
 import { planOf, type ReadPlan, typedSweep } from '../launch/read.js';
 import { print, remark } from '../terminal.js';

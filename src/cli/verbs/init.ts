@@ -4,7 +4,7 @@ import { delimiter, join, resolve } from 'node:path';
 import { countingAmong, inMetricOrder, shownMetrics } from '../../analysis/metric-order.js';
 import { UserError } from '../../base/user-error.js';
 import { runFiles, runMarks } from '../../contract/files.js';
-import { hasWandbAccount } from '../../files/wandb-account.js';
+import { hasWandbAccount } from '../../files/wandb-setup.js';
 import { writeFresh } from '../../files/whole-file.js';
 import { describeSources, type MetricsReport } from '../../metrics/describe-sources.js';
 import { openMetrics } from '../../metrics/run-metrics.js';

@@ -1,8 +1,14 @@
 import { UserError } from '../../base/user-error.js';
 import type { Fleet, FleetStatus } from '../../client/fleet.js';
 import { promised, withFleet } from '../open-fleet.js';
-import { type CommonOptions, type SlotFlags, type SlotOptions, wholeNumber } from '../options.js';
-import { gpuList, requestedSlots } from '../slot-options.js';
+import {
+  type CommonOptions,
+  gpuList,
+  requestedSlots,
+  type SlotFlags,
+  type SlotOptions,
+  wholeNumber,
+} from '../options.js';
 import { slotLines, slotsStatus } from '../show/slot-lines.js';
 import { outputWidth, print, printAnswer, remark } from '../terminal.js';
 

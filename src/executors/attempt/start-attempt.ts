@@ -11,8 +11,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
-import { attemptSeparator } from '../../contract/attempt-separator.js';
-import { runFiles } from '../../contract/files.js';
+import { attemptSeparator, runFiles } from '../../contract/files.js';
 import { hasRoom } from '../../files/disk-room.js';
 import { keepTables } from '../../files/kept/kept-tables.js';
 import { type Obstacle, openForAppending } from '../../files/regular-file.js';

@@ -65,7 +65,7 @@ export class ChartLines {
 
   async #load(): Promise<void> {
     const [{ readStudy }, { studyLimits }] = await Promise.all([
-      import('../../contract/read-study.js'),
+      import('../../contract/study.js'),
       import('../../contract/study.js'),
     ]);
     this.#read = (path) => {

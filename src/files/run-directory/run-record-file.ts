@@ -3,7 +3,7 @@ import { runFiles } from '../../contract/files.js';
 import { type AttemptRecord, RunRecord } from '../../contract/run-record.js';
 import { ensureOwnDirectory } from './own-directory.js';
 import { readRegular, textOrNull } from '../regular-file.js';
-import { foldersIn } from '../sweep-folders.js';
+import { foldersIn } from '../sweep-folder.js';
 import { writeWhole } from '../whole-file.js';
 
 /** Size limit of a record with thousands of attempts, in bytes. */

@@ -13,7 +13,7 @@ import { isSystemMetric, shownSystemMetrics } from '../../contract/metric-names.
 import type { MachineRecord, RunRecord } from '../../contract/run-record.js';
 import type { ChartLine } from '../../contract/study.js';
 import { readRunRecord } from '../../files/run-directory/run-record-file.js';
-import { computedFromSeeds } from '../../files/sweep-text.js';
+import { computedFromSeeds } from '../../files/sweep-folder.js';
 import { openMetrics, type RunMetrics } from '../../metrics/run-metrics.js';
 import type { Objective } from '../../spec/planned-run.js';
 import { shellQuote } from '../../text/shell-words.js';

@@ -1,8 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isStudyName, runFiles } from '../../contract/files.js';
-import { emptyStudy, readStudy } from '../../contract/read-study.js';
-import { type ChartLine, type Study, studyLimits } from '../../contract/study.js';
+import { type ChartLine, emptyStudy, readStudy, type Study, studyLimits } from '../../contract/study.js';
 import type { Pause } from '../../metrics/run-metrics.js';
 import { readRegular, statRegular } from '../../files/regular-file.js';
 import { naturalOrder } from '../../text/natural-order.js';

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import type { RunId } from '../../base/ids.js';
 import { nothingWritten, type WrittenFiles } from '../../contract/written-files.js';
 import type { Executor } from '../../executors/executor.js';
-import { readWrittenFiles, writeWrittenFiles } from '../../files/run-directory/written-files-file.js';
+import { readWrittenFiles, writeWrittenFiles } from '../../files/run-directory/supervisor-notes.js';
 import { activityOf } from '../../processes/proc-file.js';
 import { isMetricsName, writerIn } from '../../metrics/metrics-file.js';
 import { passTurn } from '../../processes/turn.js';

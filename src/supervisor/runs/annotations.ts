@@ -1,6 +1,6 @@
 import { type Annotation, type AnnotationChange, annotated } from '../../base/annotation.js';
 import type { RunId } from '../../base/ids.js';
-import { readAnnotation, writeAnnotation } from '../../files/run-directory/annotation-file.js';
+import { readAnnotation, writeAnnotation } from '../../files/run-directory/supervisor-notes.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 

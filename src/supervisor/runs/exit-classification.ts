@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { after, type Eventually } from '../../base/eventually.js';
 import type { Outcome, RunFacts } from '../../base/outcome.js';
-import { linesOfLastAttempt } from '../../contract/attempt-separator.js';
-import { runFiles } from '../../contract/files.js';
+import { linesOfLastAttempt, runFiles } from '../../contract/files.js';
 import type { Ending } from '../../executors/executor.js';
 import { hasRoom } from '../../files/disk-room.js';
 import { FactsReading, unknownRun } from '../../files/run-directory/completion-facts.js';

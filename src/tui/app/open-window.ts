@@ -6,7 +6,7 @@ import { runFiles as files } from '../../contract/files.js';
 import { UsageReading } from '../../files/disk/disk-usage.js';
 import { ChartLines } from '../../files/run-directory/chart-lines.js';
 import { packageCount, readRunRecord } from '../../files/run-directory/run-record-file.js';
-import { computedFromSeeds } from '../../files/sweep-text.js';
+import { computedFromSeeds } from '../../files/sweep-folder.js';
 import { fileSource, lastLines } from '../../logs/log-source.js';
 import { readSamples } from '../../logs/samples.js';
 import { openOutlinedMetrics, openWholeMetrics } from '../../metrics/outlined-metrics.js';

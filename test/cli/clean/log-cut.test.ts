@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { attemptSeparator, linesOfLastAttempt } from '../../../src/contract/attempt-separator.js';
+import { attemptSeparator, linesOfLastAttempt } from '../../../src/contract/files.js';
 import { copyFrom, lastAttemptAt } from '../../../src/cli/clean/log-cut.js';
 import { removeFolder } from '../../remove-folder.js';
 

@@ -6,7 +6,7 @@ import { type Difference, differenceOf, isEdited, isKnown, isOutdated } from '..
 import { type ExistingRun, existingRuns, type Planned } from '../../../src/cli/launch/read.js';
 import { differenceLines, differenceSummary, skippedNote } from '../../../src/cli/launch/confirm.js';
 import { withoutSecrets } from '../../../src/cli/launch/compare.js';
-import { planJson } from '../../../src/cli/launch/show.js';
+import { planJson } from '../../../src/cli/launch/launch.js';
 import { planLines } from '../../../src/cli/launch/plan-lines.js';
 import type { RunSummary } from '../../../src/client/fleet.js';
 import type { RunRecord } from '../../../src/contract/run-record.js';

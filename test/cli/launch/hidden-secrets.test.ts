@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { withoutSecrets } from '../../../src/cli/launch/compare.js';
-import { planJson } from '../../../src/cli/launch/show.js';
+import { planJson } from '../../../src/cli/launch/launch.js';
 import { planLines } from '../../../src/cli/launch/plan-lines.js';
 import { planOf } from '../../spec/sweeps.js';
 import { unknown } from './unknown.js';

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunFacts } from '../../../src/base/outcome.js';
 import { compactNames } from '../../../src/text/compact-names.js';
 import type { Planned } from '../../../src/cli/launch/read.js';
-import { planJson } from '../../../src/cli/launch/show.js';
+import { planJson } from '../../../src/cli/launch/launch.js';
 import { planLines } from '../../../src/cli/launch/plan-lines.js';
 import { completionOf } from '../../../src/spec/policy/completion.js';
 import { noFacts, planOf } from '../../spec/sweeps.js';

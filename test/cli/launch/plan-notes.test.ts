@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { planJson } from '../../../src/cli/launch/show.js';
+import { planJson } from '../../../src/cli/launch/launch.js';
 import { planLines } from '../../../src/cli/launch/plan-lines.js';
 import { completionOf } from '../../../src/spec/policy/completion.js';
 import { noFacts, planOf } from '../../spec/sweeps.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { requestedSets } from '../../../src/cli/options.js';
 import { leftOutNow, optionWords, saidBy, withLeftOut } from '../../../src/cli/launch/read.js';
-import { computedFromSeeds, readLaunchOverrides, writeLaunchOverrides } from '../../../src/files/sweep-text.js';
+import { computedFromSeeds, readLaunchOverrides, writeLaunchOverrides } from '../../../src/files/sweep-folder.js';
 import { removeFolder } from '../../remove-folder.js';
 
 let sweep: string;

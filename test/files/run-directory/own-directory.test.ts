@@ -13,14 +13,13 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { attemptDirectory, withdraw } from '../../../src/executors/attempt/attempt-files.js';
 import { succeed } from '../../../src/executors/attempt/attempt-files.js';
-import { writeAnnotation } from '../../../src/files/run-directory/annotation-file.js';
+import { writeAnnotation, writeWrittenFiles } from '../../../src/files/run-directory/supervisor-notes.js';
 import {
   claimDirectory,
   directoryObstacle,
   ensureOwnDirectory,
 } from '../../../src/files/run-directory/own-directory.js';
 import { writeRunRecord } from '../../../src/files/run-directory/run-record-file.js';
-import { writeWrittenFiles } from '../../../src/files/run-directory/written-files-file.js';
 import { removeFolder } from '../../remove-folder.js';
 
 let place = '';

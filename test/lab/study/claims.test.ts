@@ -6,7 +6,7 @@ import { sweepNameOf } from '../../../src/lab/study/claims/claim-text.js';
 import { headlineMarkdown, claimsMarkdown, storedSections } from '../../../src/lab/study/claims/claims-page.js';
 import { measured } from '../../../src/lab/study/claims/measures.js';
 import { published } from '../../../src/lab/study/claims/published.js';
-import { readStudy } from '../../../src/contract/read-study.js';
+import { readStudy } from '../../../src/contract/study.js';
 import { memrl } from '../program.js';
 import { parseSweepFile } from '../../../src/spec/file/parse-sweep-file.js';
 import { workplace } from '../../e2e/program.js';

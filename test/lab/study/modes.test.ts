@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { readStudy } from '../../../src/contract/read-study.js';
+import { readStudy } from '../../../src/contract/study.js';
 import { writeStudy } from '../../../src/lab/study/study.js';
 import { removeFolder } from '../../remove-folder.js';
 import { type Facts, sweepIn } from '../../report/sweep-in-test.js';

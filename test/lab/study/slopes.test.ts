@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readStudy } from '../../../src/contract/read-study.js';
+import { readStudy } from '../../../src/contract/study.js';
 import { memrl } from '../program.js';
 import { tempDirectory } from '../temp-directory.js';
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { readStudy } from '../../../src/contract/read-study.js';
+import { readStudy } from '../../../src/contract/study.js';
 import { buildReport } from '../../../src/report/build-report.js';
 import { reportLines } from '../../../src/report/report-lines.js';
 import { memrl } from '../program.js';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readStudy } from '../../../src/contract/read-study.js';
+import { readStudy } from '../../../src/contract/study.js';
 import { memoryTask } from '../../../src/lab/environments/memory/task.js';
 import { theoryLines } from '../../../src/lab/study/theory-lines.js';
 import { memrl } from '../program.js';

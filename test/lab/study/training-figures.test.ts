@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { readStudy } from '../../../src/contract/read-study.js';
+import { readStudy } from '../../../src/contract/study.js';
 import { pooledNoiseScale } from '../../../src/lab/study/noise-scale.js';
 import { writeStudy } from '../../../src/lab/study/study.js';
 import { pageFigures } from '../../../src/report/page/page.js';

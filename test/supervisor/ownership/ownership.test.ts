@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { readWrittenFiles } from '../../../src/files/run-directory/written-files-file.js';
+import { readWrittenFiles } from '../../../src/files/run-directory/supervisor-notes.js';
 import { emptyState } from '../../../src/scheduler/state.js';
 import type { PlannedRun } from '../../../src/spec/planned-run.js';
 import { Ownership } from '../../../src/supervisor/ownership/ownership.js';

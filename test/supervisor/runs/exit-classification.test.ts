@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { failureClass, type Outcome } from '../../../src/base/outcome.js';
-import { attemptSeparator } from '../../../src/contract/attempt-separator.js';
+import { attemptSeparator } from '../../../src/contract/files.js';
 import type { PlannedRun } from '../../../src/spec/planned-run.js';
 import { completionOf } from '../../../src/spec/policy/completion.js';
 import {

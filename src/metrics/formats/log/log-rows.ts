@@ -1,5 +1,5 @@
 import type { RE2JS } from 're2js';
-import { attemptRule } from '../../../contract/attempt-separator.js';
+import { attemptRule } from '../../../contract/files.js';
 import { inWords, isResultName, isSettingName } from '../../../contract/metric-names.js';
 import { patternOrNull } from '../../../text/pattern.js';
 import { Tracebacks } from '../../../text/tracebacks.js';

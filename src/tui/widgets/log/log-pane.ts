@@ -14,7 +14,7 @@ import {
 } from './log-scroll.js';
 import { sectionRule } from '../line-parts.js';
 import { fitLine, type Line, onBackground, span, type Span, type Tone, fit } from '../../surface/span.js';
-import { attemptRule } from '../../../contract/attempt-separator.js';
+import { attemptRule } from '../../../contract/files.js';
 import { wrapWithin } from '../../../text/wrap.js';
 
 /** Columns beside the text for the mark of a found line. */

@@ -1,4 +1,4 @@
-import { attemptRule } from '../../../contract/attempt-separator.js';
+import { attemptRule } from '../../../contract/files.js';
 import { errorWords, findFailure, isErrorLine } from '../../../logs/failure-line.js';
 import { LogFile, type LogLine, type LogStretch } from '../../../logs/log-file.js';
 import type { LineTest } from '../../../logs/log-plain-text.js';

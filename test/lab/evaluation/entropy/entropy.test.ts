@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readStudy } from '../../../../src/contract/read-study.js';
+import { readStudy } from '../../../../src/contract/study.js';
 import { sft, sftKeys } from '../../../../src/lab/algorithms/sft.js';
 import { readArguments } from '../../../../src/lab/config/arguments.js';
 import { inDoublePrecision } from '../../../../src/lab/engine/double-precision.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { timesAsMuch } from '../../../times-as-much.js';
-import { attemptSeparator } from '../../../../src/contract/attempt-separator.js';
+import { attemptSeparator } from '../../../../src/contract/files.js';
 import { LogRows } from '../../../../src/metrics/formats/log/log-rows.js';
 
 const rowsIn = (...lines: string[]) => {

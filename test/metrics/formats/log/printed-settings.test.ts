@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { attemptSeparator } from '../../../../src/contract/attempt-separator.js';
+import { attemptSeparator } from '../../../../src/contract/files.js';
 import { describeSources, reportLines } from '../../../../src/metrics/describe-sources.js';
 import { openMetrics } from '../../../../src/metrics/run-metrics.js';
 import { removeFolder } from '../../../remove-folder.js';

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { hasWandbAccount } from '../../src/files/wandb-account.js';
+import { hasWandbAccount } from '../../src/files/wandb-setup.js';
 import { removeFolder } from '../remove-folder.js';
 
 let home: string;

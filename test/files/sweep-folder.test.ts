@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sweepFiles } from '../../src/contract/files.js';
 import { isReservedName } from '../../src/spec/expand/run-name.js';
-import { keptSweepText, otherOrigin, writeSweepOrigin, writeSweepText } from '../../src/files/sweep-text.js';
+import { keptSweepText, otherOrigin, writeSweepOrigin, writeSweepText } from '../../src/files/sweep-folder.js';
 import { removeFolder } from '../remove-folder.js';
 
 let folder: string;

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readStudy } from '../../src/contract/read-study.js';
-import { studyLimits } from '../../src/contract/study.js';
+import { readStudy, studyLimits } from '../../src/contract/study.js';
 
 const table = { title: 'loss', columns: ['lr', { title: 'loss', unit: 'nats' }], rows: [[0.1, 2.5]] };
 

@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { type Annotation, boundedAnnotation } from '../../base/annotation.js';
 import { runFiles } from '../../contract/files.js';
-import { ensureOwnDirectory } from './own-directory.js';
+import { WrittenFiles } from '../../contract/written-files.js';
 import { textOrNull } from '../regular-file.js';
 import { writeWhole } from '../whole-file.js';
+import { ensureOwnDirectory } from './own-directory.js';
 
 /** Size limit in bytes, with room for the longest note and all tags. */
 const LARGEST = 64 << 10;
@@ -42,4 +43,28 @@ export function writeAnnotation(directory: string, annotation: Annotation | null
   ensureOwnDirectory(directory);
   if (annotation === null) return rmSync(path, { force: true });
   writeWhole(path, `${JSON.stringify({ version: 1, ...annotation }, null, 2)}\n`);
+}
+
+/** Size limit in bytes, for some thousand files. */
+const LARGEST_LIST = 1 << 20;
+
+/** The files outside its directory that a run was found to write; null: unknown, or the file is not readable. */
+export function readWrittenFiles(directory: string): WrittenFiles | null {
+  const text = textOrNull(join(directory, runFiles.written), LARGEST_LIST);
+  if (text === null) return null;
+  try {
+    const parsed = WrittenFiles.safeParse(JSON.parse(text));
+    return parsed.success ? parsed.data : null;
+  } catch {
+    // Not JSON: written by another program, or incomplete.
+    return null;
+  }
+}
+
+/**
+ * Replaces the file atomically. Only one process may write at a time: the supervisor. @throws The error of the operating system.
+ */
+export function writeWrittenFiles(directory: string, written: WrittenFiles): void {
+  ensureOwnDirectory(directory);
+  writeWhole(join(directory, runFiles.written), `${JSON.stringify(written, null, 2)}\n`);
 }
