@@ -94,7 +94,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   'node:child_process': [
     ...['processes/process-identity.ts', 'processes/process-table.ts', 'processes/short-call.ts'],
     ...['processes/started-program.ts', 'client/host-login.ts'],
-    ...['lab/run/cookbook-files.ts', 'lab/run/sweep-line.ts', 'wandb/main.ts'],
+    ...['lab/run/run-beginner.ts', 'lab/run/sweep-line.ts', 'wandb/main.ts'],
     // Its types alone.
     ...['client/ensure-supervisor.ts', 'client/host-link.ts', 'cli/hosts/elsewhere.ts'],
     ...['executors/local/attempt.ts'],

@@ -10,7 +10,6 @@
  * The limits are for stories. A model trained on texts that repeat themselves anyway is compared with a reference:
  * samples from before the training.
  */
-import { openingOf, type Sample, type Sentence, sentencesOf, wholeOf, wordsOf } from './sentences-of-text.js';
 
 /** `template`: samples are alike. `repetition`: a sample repeats itself. */
 type CollapseFlag = {
@@ -264,4 +263,38 @@ function meanOf(values: readonly number[]): number | null {
 
 function sumOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0);
+}
+
+/** Lower-cased words, without punctuation. At least one. */
+type Sentence = readonly string[];
+
+/** A text as its sentences. `commas`: also semicolons and colons. */
+type Sample = { readonly sentences: readonly Sentence[]; readonly commas: number };
+
+/**
+ * The sentences of a text: each ended by `.`, `?` or `!`, and an unfinished last one, without those that have no word.
+ */
+function sentencesOf(text: string): Sample {
+  const sentences = text
+    .toLowerCase()
+    .split(/[.!?]+/)
+    .map((part) => part.match(/[\p{L}\p{N}]+/gu) ?? []);
+  return {
+    sentences: sentences.filter(({ length }) => length > 0),
+    commas: text.match(/[,;:]/g)?.length ?? 0,
+  };
+}
+
+/** The first two words of a sentence. */
+function openingOf(sentence: Sentence): string {
+  return sentence.slice(0, 2).join(' ');
+}
+
+function wholeOf(sentence: Sentence): string {
+  return sentence.join(' ');
+}
+
+/** All words of a sample, in order. */
+function wordsOf({ sentences }: Sample): string[] {
+  return sentences.flat();
 }

@@ -4,23 +4,22 @@ import { UserError } from '../../base/user-error.js';
 import { counted, countText, sizeText } from '../../text/numbers.js';
 import { key } from '../config/key.js';
 import { orNone, text } from '../config/value-type.js';
-import { layersOf, projections, type Adapter, type AdapterConfig } from '../engine/adapters/config.js';
+import { type Adapter, type AdapterConfig, layersOf, projections } from '../engine/adapters/config.js';
 import { adapterLayout } from '../engine/adapters/layout.js';
 import { mergeAdapters, type PlainModel } from '../engine/adapters/merging.js';
 import { compiledKernels } from '../engine/create-engine.js';
 import type { ModelShape } from '../engine/engine.js';
 import { parameterCount } from '../engine/layout.js';
-import { architectureOf, configFiles } from './config.js';
-import { describe, loadModel, saveModel, type LoadedModel } from './directory.js';
-import { readPeft, writePeft, type PeftLora } from './peft.js';
-import { storedEntries, type StoredEntries } from './stored-weights.js';
-import { loadTokenizer, specialsOf, tokenizerFiles } from './tokenizer.js';
-import { memoryVocabularyFiles } from './vocabulary-files.js';
 import { makeDirectory } from '../run/make-directory.js';
 import { findModel, isOwn, readMerged, readModel } from '../run/model-files.js';
 import { writeWhole } from '../run/run-directory.js';
-import { memoryTokenizer } from '../text/memory-vocabulary.js';
+import { beginning, ending, memoryTokenizer, memoryTokens } from '../text/memory-vocabulary.js';
 import { hasTokensOf, type Tokenizer } from '../text/tokenizer.js';
+import { architectureOf, configFiles } from './config.js';
+import { describe, type LoadedModel, loadModel, saveModel } from './directory.js';
+import { type PeftLora, readPeft, writePeft } from './peft.js';
+import { storedEntries, type StoredEntries } from './stored-weights.js';
+import { loadTokenizer, specialsOf, tokenizerFiles } from './tokenizer.js';
 
 /** Keys of `memrl model`, which describes a saved model and exports it for other programs. */
 export const modelKeys = {
@@ -224,4 +223,48 @@ function memoryText(tokenizer: Tokenizer | null): string {
   if (tokenizer !== null && hasTokensOf(tokenizer, memoryTokenizer)) return 'train, sft, warmup and eval can use it';
   const why = tokenizer === null ? 'it has no tokenizer' : 'its vocabulary is another';
   return `not for them: ${why} (memrl warmup makes a model that can play)`;
+}
+
+/** The memory vocabulary as Hugging Face's libraries read it: texts of `tokenizer.json` and `tokenizer_config.json`, by name. */
+export function memoryVocabularyFiles(): Map<string, string> {
+  const tokenizer = {
+    version: '1.0',
+    truncation: null,
+    padding: null,
+    // Added tokens are found in the text itself, longest first; so no word need be split off for the model.
+    added_tokens: memoryTokens.map((content, id) => ({
+      id,
+      content,
+      single_word: false,
+      lstrip: false,
+      rstrip: false,
+      normalized: false,
+      special: content === beginning,
+    })),
+    normalizer: null,
+    pre_tokenizer: null,
+    post_processor: {
+      type: 'TemplateProcessing',
+      single: [{ SpecialToken: { id: beginning, type_id: 0 } }, { Sequence: { id: 'A', type_id: 0 } }],
+      pair: [{ Sequence: { id: 'A', type_id: 0 } }, { Sequence: { id: 'B', type_id: 0 } }],
+      special_tokens: { [beginning]: { id: beginning, ids: [memoryTokenizer.id(beginning)], tokens: [beginning] } },
+    },
+    decoder: { type: 'Fuse' },
+    // There is no token for unknown text: such a text is an error.
+    model: {
+      type: 'WordLevel',
+      vocab: Object.fromEntries(memoryTokens.map((token, id) => [token, id])),
+      unk_token: '<|unknown|>',
+    },
+  };
+  const config = {
+    bos_token: beginning,
+    clean_up_tokenization_spaces: false,
+    eos_token: ending,
+    tokenizer_class: 'PreTrainedTokenizerFast',
+  };
+  return new Map([
+    [tokenizerFiles.tokenizer, `${JSON.stringify(tokenizer, null, 2)}\n`],
+    [tokenizerFiles.config, `${JSON.stringify(config, null, 2)}\n`],
+  ]);
 }

@@ -1,22 +1,21 @@
 import { dirname, resolve } from 'node:path';
-import { ceilingOf } from '../environments/memory/ceiling.js';
-import { signalBits } from '../environments/memory/rules.js';
-import { conditionName } from '../environments/memory/task.js';
+import { mean, median } from '../../analysis/statistics.js';
 import { UserError } from '../../base/user-error.js';
-import type { ReferenceEpisodes, ReferenceFile, ReferenceRow } from './reference-file.js';
 import { countText, NOTHING, shortNumber } from '../../text/numbers.js';
 import { columnsOf, tableLines } from '../../text/table.js';
 import type { Config } from '../config/key.js';
-import { rng } from '../rng.js';
+import { ceilingOf } from '../environments/memory/ceiling.js';
+import { signalBits } from '../environments/memory/rules.js';
+import { conditionName } from '../environments/memory/task.js';
+import { rng, type Rng } from '../rng.js';
 import { makeDirectory } from '../run/make-directory.js';
+import type { ProcessContext, StopSignal } from '../run/process-context.js';
 import { writeWhole } from '../run/run-directory.js';
-import type { StopSignal, ProcessContext } from '../run/process-context.js';
-import { channelOf, mutualBits } from './channel.js';
+import type { ReferenceEpisodes, ReferenceFile, ReferenceRow } from './reference-file.js';
+import { type Channel, channelOf, mutualBits } from './channel.js';
 import { conditionNamed, type LabCondition } from './conditions.js';
 import type { idealKeys } from './keys.js';
-import { overSeeds } from './over-seeds.js';
 import { tabular, type TabularSettings } from './tabular.js';
-import { thompson } from './thompson.js';
 
 type IdealConfig = Config<typeof idealKeys>;
 
@@ -124,4 +123,66 @@ function intervalText(episodes: ReferenceEpisodes | null): string {
   if (episodes === null || episodes.interval === null) return '';
   const [low, high] = episodes.interval;
   return `${countText(low)} to ${countText(high ?? Infinity)}`;
+}
+
+/**
+ * A player that knows the rules: it guesses any of the secrets that are still possible and not yet guessed, each
+ * equally likely (Thompson 1933, with a uniform prior and rewards without noise), and rules out secrets by each
+ * reward. It tries to be right at once rather than to learn most, so there may be faster players.
+ *
+ * @returns the episodes up to and including the first in which it guesses the secret. With an example it is the first.
+ */
+export function thompson(channel: Channel, secret: number, random: Rng): number {
+  const { condition, N, rewardIndex } = channel;
+  if (condition.kind === 'sft') return 1;
+  // A wrong guess rules out nothing but itself, so all numbers are guessed in random order.
+  if (condition.kind === 'binary') return 1 + random.below(N);
+  // Words of the multi-step environment that are no number below N are never worth guessing.
+  const guessed = new Uint8Array(N);
+  let possible = Array.from({ length: N }, (_, value) => value);
+  for (let episode = 1; ; episode++) {
+    const untried = possible.filter((value) => guessed[value] === 0);
+    const guess = untried[random.below(untried.length)]!;
+    guessed[guess] = 1;
+    const observed = rewardIndex(guess, secret);
+    possible = possible.filter((candidate) => rewardIndex(guess, candidate) === observed);
+    if (guess === secret) return episode;
+  }
+}
+
+/**
+ * Summary over the seeds of one setting.
+ * @param episodes null for a seed that did not get there: it counts as infinite.
+ */
+export function overSeeds(episodes: readonly (number | null)[]): ReferenceEpisodes {
+  const all = episodes.map((each) => each ?? Infinity).sort((a, b) => a - b);
+  const reached = all.filter(Number.isFinite);
+  const ranks = medianRanks(all.length);
+  return {
+    seeds: all.length,
+    reached: reached.length,
+    median: finite(median(all)!),
+    interval: ranks === null || all[ranks[0]] === Infinity ? null : [all[ranks[0]]!, finite(all[ranks[1]]!)],
+    mean: mean(reached),
+  };
+}
+
+/**
+ * Ranks, from 0, of the sorted values between which the true median lies with at least 95 % confidence, whatever the
+ * distribution: the number of values below it is binomial with ½ (Conover 1999, 3.2).
+ *
+ * @returns null with fewer than 6 values: even the whole range has less confidence than that.
+ */
+export function medianRanks(count: number): readonly [number, number] | null {
+  let below = -1;
+  let chance = 2 ** -count;
+  for (let tail = chance; tail <= 0.025; tail += chance) {
+    below++;
+    chance *= (count - below) / (below + 1);
+  }
+  return below < 0 ? null : [below, count - 1 - below];
+}
+
+function finite(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { passes, plan, type Placed } from '../../../src/lab/engine/model/prompt-families.js';
+import { passes, plan, type Placed } from '../../../src/lab/engine/model/generation.js';
 
 type Sequence = { readonly prompt: Int32Array; readonly room: number; readonly id: number };
 

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import fc from 'fast-check';
 import { median } from '../../../src/analysis/statistics.js';
-import { fitPowerLaw } from '../../../src/lab/study/memory/scaling.js';
 import type { LabCondition } from '../../../src/lab/reference/conditions.js';
 import type { Optimizer } from '../../../src/lab/reference/optimizer.js';
-import { tabular } from '../../../src/lab/reference/tabular.js';
+import { tabular, WeightedChoice } from '../../../src/lab/reference/tabular.js';
 import { rng } from '../../../src/lab/rng.js';
+import { fitPowerLaw } from '../../../src/lab/study/memory/scaling.js';
 
 const sizes = [16, 64, 256, 1024, 4096];
 type Table = { optimizer: Optimizer; learningRate: number };
@@ -98,4 +99,37 @@ describe('a table with a logit for each bit', () => {
 
 it('does not learn from examples', () => {
   expect(episodesOf({ kind: 'sft' }, 16, { optimizer: 'sgd', learningRate: 1 }, 1)).toEqual([null]);
+});
+
+const change = fc.record({ arm: fc.nat(), by: fc.double({ min: -3, max: 3, noNaN: true }) });
+
+it('draws from the softmax of its logits, whatever has been changed', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 40 }), fc.array(change), (size, changes) => {
+      const choice = new WeightedChoice(size);
+      const logits = new Array<number>(size).fill(0);
+      for (const { arm, by } of changes) {
+        choice.raise(arm % size, by);
+        logits[arm % size]! += by;
+      }
+      const total = logits.reduce((sum, logit) => sum + Math.exp(logit), 0);
+      let below = 0;
+      logits.forEach((logit, arm) => {
+        const probability = Math.exp(logit) / total;
+        expect(choice.probability(arm)).toBeCloseTo(probability, 9);
+        // The middle of the stretch of uniform numbers that belongs to the arm.
+        if (probability > 1e-6) expect(choice.draw(below + probability / 2)).toBe(arm);
+        below += probability;
+      });
+    }),
+  );
+});
+
+it('is still exact after ten thousand changes there and back', () => {
+  const choice = new WeightedChoice(7);
+  for (let round = 0; round < 5000; round++) {
+    choice.raise(round % 7, 12);
+    choice.raise(round % 7, -12);
+  }
+  for (let arm = 0; arm < 7; arm++) expect(choice.probability(arm)).toBeCloseTo(1 / 7, 9);
 });

@@ -4,21 +4,23 @@
  * batch for both the step and the entropy has a bias; E and T differ when the prediction is to be tested against its
  * stated error. A batch V is for the noise scale by two sizes.
  */
+import { decayingWeights } from '../../engine/double-precision.js';
 import type { Engine, Floats } from '../../engine/engine.js';
 import { controlled, entropyControls } from '../../probes/control-variates.js';
-import { entropySlope } from '../../probes/entropy-derivative.js';
+import { entropyCurvature } from '../../probes/entropy-curvature.js';
+import { type DerivativeOptions, entropyDerivatives, entropySlope } from '../../probes/entropy-derivative.js';
 import { entropyEstimates, type ScoredSequence, total } from '../../probes/entropy-estimates.js';
 import { cosineSummary, fisherKernel, influence, strongest } from '../../probes/fisher-kernel.js';
 import { type NoiseEstimate, noiseOfExamples, noiseOfTwoBatches } from '../../probes/gradient-noise.js';
 import { effectiveSampleSize, entropyChange } from '../../probes/importance-sampling.js';
+import { promptGradients } from '../../probes/prompt-gradients.js';
 import { gradientOf, movedAlong, partOf, scoresOf } from '../../probes/scored-batch.js';
 import { sketchedProduct, sketcher } from '../../probes/sketch.js';
 import { uStatistic } from '../../probes/u-statistic.js';
-import { dot } from '../../probes/vectors.js';
-import { type Policy, scoredBatch, updateBatch, type UpdateBatch } from './batches.js';
+import { adamUpdate, sgdUpdate, type UpdateVector } from '../../probes/update-vector.js';
+import { dot, norm } from '../../probes/vectors.js';
+import { type Policy, type Scored, scoredBatch, updateBatch, type UpdateBatch } from './batches.js';
 import type { EntropyConfig } from './keys.js';
-import { entropyGradient, predicted, sloped, type Sloped } from './prediction.js';
-import { constant, groupGradientsOf, summaryOf, type Update, updateOf } from './update.js';
 
 export type Experiment = Awaited<ReturnType<typeof experiment>>;
 
@@ -261,4 +263,130 @@ export function noiseOf(
 
 function resultOf({ scale, ...rest }: NoiseEstimate) {
   return { ...rest, b_simple: scale };
+}
+
+/** Scored answers with the derivatives of the scores along the step. */
+type Sloped = Scored & { readonly slopes: readonly ScoredSequence[] };
+
+/** Distance along a direction, either way, of the finite differences for first derivatives. */
+const nudge = { double: 1e-4, single: 1e-2 };
+
+/**
+ * Distance of the finite differences for second derivatives. A longer one would leave the range in which the entropy
+ * is a parabola: a step of Adam is some 300 long per unit of η.
+ */
+const bend = { double: 1e-2, single: 5e-2 };
+
+async function sloped(engine: Engine, scored: Scored, direction: Floats, config: EntropyConfig) {
+  const { up, down, length } = await scoredAlong(engine, scored, { direction, distance: nudge[config.precision] }, config); // prettier-ignore
+  const difference = (a: Floats, b: Floats) =>
+    Float64Array.from(a as Float64Array, (each, k) => (each - b[k]!) / (2 * length));
+  const slopes = up.map(({ logprobs, entropies }, index) => ({
+    logprobs: difference(logprobs, down[index]!.logprobs),
+    entropies: difference(entropies, down[index]!.entropies),
+  }));
+  return { ...scored, slopes };
+}
+
+/** ∇H of a batch by one backward pass, one number a weight: an analytic derivative, exact up to rounding. */
+function entropyGradient(
+  engine: Engine,
+  { batch, scores }: Scored,
+  options: DerivativeOptions,
+  { temperature }: EntropyConfig,
+): Promise<Floats> {
+  return gradientOf(engine, batch, entropyDerivatives(scores, options), temperature);
+}
+
+/** The first-order change of the entropy, from the batch E, with its second-order term. Values are by backward passes; what each answer adds to them, and hence errors, by differences. @returns `approx`, and `slope`: ∇H. */
+async function predicted(engine: Engine, E: Sloped, update: Update, config: EntropyConfig) {
+  const { per, credit } = config;
+  const { direction, baseline, groupGradients, part } = update;
+  const { scores, slopes } = E;
+  const [own, fixed] = [
+    { per, credit },
+    { per, credit, hasDenominator: false },
+  ];
+  const ofEntropy = await entropyGradient(engine, E, own, config);
+  const value = dot(ofEntropy, direction);
+  const withFixedLengths = dot(await entropyGradient(engine, E, fixed, config), direction);
+  const slope = entropySlope(scores, slopes, own);
+  const lessNoise = controlled({ value, influences: slope.influences }, entropyControls(scores, slopes));
+  const along = { direction, distance: bend[config.precision] };
+  const curvature = entropyCurvature({ here: scores, ...(await scoredAlong(engine, E, along, config)) }, per);
+  const approx = {
+    method: credit,
+    delta_h_per_lr: value,
+    standard_error: slope.standardError,
+    by_differences: slope.value,
+    baseline: dot(ofEntropy, baseline),
+    per_prompt: groupGradients.map((gradient) => dot(ofEntropy, part(gradient)) / groupGradients.length),
+    without_denominator: withFixedLengths,
+    without_denominator_error: entropySlope(scores, slopes, fixed).standardError,
+    control_variates: {
+      delta_h_per_lr: lessNoise.value,
+      standard_error: lessNoise.standardError,
+      variance_ratio: lessNoise.varianceRatio,
+      correlations: lessNoise.correlations,
+    },
+    quadratic: { vhvv: curvature.value, standard_error: curvature.standardError },
+    /** The step at which the second-order term equals the first, 2|∇H·v| / |v⊤∇²H v|. */
+    eta_star: (2 * Math.abs(value)) / Math.abs(curvature.value),
+    num_sequences: scores.length,
+    num_tokens: total(scores.map(({ logprobs }) => logprobs.length)),
+  };
+  return { approx, slope: ofEntropy };
+}
+
+/** Scores at weights ± length · direction; `distance` is the length of that difference. */
+async function scoredAlong(
+  engine: Engine,
+  { batch }: Scored,
+  { direction, distance }: { readonly direction: Floats; readonly distance: number },
+  { temperature }: EntropyConfig,
+) {
+  const length = distance / norm(direction);
+  const at = (step: number) => movedAlong(engine, { direction, step }, () => scoresOf(engine, batch, temperature));
+  return { up: await at(length), down: await at(-length), length };
+}
+
+/** `groupGradients`: of the loss, one a prompt, as means over a prompt's answers; `gradient` is their mean. */
+type Update = UpdateVector & { readonly gradient: Floats; readonly groupGradients: readonly Floats[] };
+
+async function updateOf(engine: Engine, U: UpdateBatch, config: EntropyConfig): Promise<Update> {
+  const { epsilon, beta1, beta2, weight_decay: weightDecay, grad_clip: clip } = config;
+  const groupGradients = await groupGradientsOf(engine, U, config);
+  const gradient = meanOf(groupGradients);
+  if (config.update === 'sgd') return { ...sgdUpdate(gradient), gradient, groupGradients };
+  const options = { beta1, beta2, epsilon, weightDecay, ...(clip > 0 && { clipNorm: clip }) };
+  const [weights, state] = [await engine.weights(), await engine.optimizerState()];
+  return { ...adamUpdate({ gradient, weights, state }, options, decayingWeights(engine)), gradient, groupGradients };
+}
+
+/** Gradients of the loss, one a prompt; their mean is the gradient of the batch. */
+async function groupGradientsOf(engine: Engine, U: UpdateBatch, { temperature }: EntropyConfig) {
+  const gradients: Floats[] = [];
+  for await (const gradient of promptGradients(engine, U, temperature)) gradients.push(gradient);
+  return gradients;
+}
+
+function constant({ logprobs: { length } }: ScoredSequence, value: number): Float64Array {
+  return new Float64Array(length).fill(value);
+}
+
+function meanOf(vectors: readonly Floats[]): Float64Array {
+  const mean = new Float64Array(vectors[0]!.length);
+  for (const vector of vectors) for (let at = 0; at < mean.length; at++) mean[at]! += vector[at]! / vectors.length;
+  return mean;
+}
+
+function summaryOf({ direction, baseline, gradient }: Update, { update, grad_clip: clip }: EntropyConfig) {
+  return {
+    method: update,
+    vec_norm: norm(direction),
+    baseline_norm: norm(baseline),
+    gradient_norm: norm(gradient),
+    num_params: direction.length,
+    gradient_clip: clip,
+  };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatRecords, type FormatData } from '../../../../src/lab/environments/memory/format-data.js';
+import { formatRecords, type FormatData } from '../../../../src/lab/environments/memory/warmup-answers.js';
 import { pythonRandom } from '../../../../src/lab/python-random.js';
 
 const single: FormatData = {

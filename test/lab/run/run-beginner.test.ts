@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { keepCookbookFiles } from '../../../src/lab/run/cookbook-files.js';
+import { keepCookbookFiles } from '../../../src/lab/run/run-beginner.js';
 import { testWorld } from '../algorithms/run-in-test.js';
 import { tempDirectory } from '../temp-directory.js';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { loadTokenizer } from '../../../src/lab/hugging-face/tokenizer.js';
-import { memoryVocabularyFiles } from '../../../src/lab/hugging-face/vocabulary-files.js';
+import { memoryVocabularyFiles } from '../../../src/lab/hugging-face/export-model.js';
 import { memoryTokenizer } from '../../../src/lab/text/memory-vocabulary.js';
 import { createTokenizer, hasTokensOf, type Tokenizer } from '../../../src/lab/text/tokenizer.js';
 import { tempDirectory } from '../temp-directory.js';

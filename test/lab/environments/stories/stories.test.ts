@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openTokenizer } from '../../../../src/lab/hugging-face/tokenizer.js';
 import { stories, story } from '../../../../src/lab/environments/stories/corpus.js';
-import { storyPrompts } from '../../../../src/lab/environments/stories/prompts.js';
+import { storyPrompts } from '../../../../src/lab/environments/stories/stories.js';
 import { trainWordPiece } from '../../../../src/lab/environments/stories/train-word-piece.js';
 
 const texts = Array.from({ length: 2000 }, (_, index) => story(0, 'train', index));
