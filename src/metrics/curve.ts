@@ -1,4 +1,4 @@
-import { extremes, lowerBound, upperBound } from './downsample.js';
+import { extremes, lowerBound, upperBound } from './line.js';
 
 /** How many points a series keeps: at most `older` thinned ones, then at least `exact` exact ones. */
 export type Bounds = { older: number; exact: number };

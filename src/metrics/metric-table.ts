@@ -1,11 +1,8 @@
 import { presentValue } from '../base/present-value.js';
-import { type Clock, clockOfFile, inSeconds, interpolated, wallTime } from './axes.js';
 import { type Bounds, Curve, type Resume, type Taking } from './curve.js';
-import { counterNamed, isClock } from './counters.js';
-import { type Line, lowerBound, noLine } from './downsample.js';
+import { type Clock, clockOfFile, inSeconds, interpolated, type Line, lowerBound, noLine, wallTime } from './line.js';
 import type { MetricFormat, PointTaker, WrittenRow } from './formats/format.js';
-import type { LeftOut } from './left-out.js';
-import { type MetricRow, RowNumbers, RowPlace } from './row-numbers.js';
+import { counterNamed, isClock, type MetricRow, MOST_KEYS, RowNumbers, RowPlace } from './row-numbers.js';
 
 /**
  * One file of a source: its curves by key id, when its first and its last point were written (Unix ms), and the x from which on it
@@ -361,4 +358,29 @@ function sum<T>(all: readonly T[], numberOf: (each: T) => number): number {
 
 function hasSame(one: Float64Array, other: Float64Array): boolean {
   return one.length === other.length && one.every((value, index) => value === other[index]);
+}
+
+/**
+ * Numbers of points that do not count. `replaced`: a resumed attempt wrote them again, or others from an earlier x on. `doubled`: they
+ * were written several times at one x, and the last counts. `thinned`: they lie between the points that are kept of a long series.
+ * `unnamed`: values under more names than are kept.
+ */
+type LeftOut = Readonly<Record<'replaced' | 'doubled' | 'thinned' | 'unnamed', number>>;
+
+/** Says that values are left out as they have too many names; null: none are. */
+export function unnamedWords({ unnamed }: LeftOut): string | null {
+  if (unnamed === 0) return null;
+  return `values under more than ${MOST_KEYS} names are left out: ${unnamed}`;
+}
+
+/** What is left out, in words. */
+export function leftOutWords(leftOut: LeftOut): string[] {
+  const { replaced, doubled, thinned } = leftOut;
+  const unnamed = unnamedWords(leftOut);
+  return [
+    ...(replaced === 0 ? [] : [`points that a resumed attempt replaced: ${replaced}`]),
+    ...(doubled === 0 ? [] : [`values written again at a step that had one, of which the last counts: ${doubled}`]),
+    ...(thinned === 0 ? [] : [`points between those that are kept of a long curve: ${thinned}`]),
+    ...(unnamed === null ? [] : [unnamed]),
+  ];
 }

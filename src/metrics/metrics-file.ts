@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { smallBounds } from './curve.js';
-import { isAxis } from './counters.js';
+import { isAxis } from './row-numbers.js';
 import { recognised } from './detection.js';
 import { isDatabase } from './formats/databases/database.js';
 import { formatsOfBegun } from './formats/databases/database-runs.js';

@@ -1,8 +1,7 @@
 import { statRegular } from '../files/regular-file.js';
-import { type Clock, inOrder, relativeTime, sinceStart, wallTime } from './axes.js';
 import { everyPoint } from './curve.js';
 import { describeSources, type MetricsReport } from './describe-sources.js';
-import { type Line, noLine } from './downsample.js';
+import { type Clock, inOrder, type Line, noLine, relativeTime, sinceStart, wallTime } from './line.js';
 import type { MetricFormat, RowPicker } from './formats/format.js';
 import { MetricTable } from './metric-table.js';
 import { openMetrics, type RunMetrics } from './run-metrics.js';

@@ -1,21 +1,19 @@
 import { isSystemMetric } from '../contract/metric-names.js';
 import { type Bounds, defaultBounds } from './curve.js';
-import { CurveNames } from './names/curve-names.js';
+import { CurveNames } from './curve-names.js';
 import { Detection } from './detection.js';
-import { type Line, noLine, spark } from './downsample.js';
-import { type Clock, placedByTime, relativeTime, sinceStart, wallTime } from './axes.js';
-import { unnamedWords } from './left-out.js';
+import { type Clock, type Line, noLine, placedByTime, relativeTime, sinceStart, spark, wallTime } from './line.js';
+import { unnamedWords } from './metric-table.js';
 import type { MetricFormat, StatedProgress } from './formats/format.js';
 import { isLog, LogTail } from './formats/log/log.js';
 import { metricFormats, trainingFormats } from './formats/registry.js';
 import type { MetricRow } from './row-numbers.js';
 import { type DeclaredPlaces, declaredPlaces } from './run-places.js';
-import { Source } from './source.js';
-import { identityOf, type SourcesIdentity } from './sources-identity.js';
+import { identityOf, Source, type SourcesIdentity } from './source.js';
 
 export type { StatedProgress } from './formats/format.js';
 export type { MetricRow } from './row-numbers.js';
-export { relativeTime, wallTime } from './axes.js';
+export { relativeTime, wallTime } from './line.js';
 
 type MetricListener = {
   /**

@@ -1,7 +1,7 @@
 import { statRegular } from '../files/regular-file.js';
-import { stepKeyOf, timeOf } from './counters.js';
+import { stepKeyOf, timeOf } from './row-numbers.js';
 import { Detection, type FoundSource } from './detection.js';
-import { isNamedBy, isOfEvaluation } from './names/files-apart.js';
+import { isNamedBy, isOfEvaluation } from './curve-names.js';
 import type { RowSink, WrittenRow } from './formats/format.js';
 import { metricFormats } from './formats/registry.js';
 import { declaredPlaces } from './run-places.js';

@@ -1,6 +1,5 @@
-import type { Clock } from '../metrics/axes.js';
 import { describeSources, type MetricsReport } from '../metrics/describe-sources.js';
-import type { Line } from '../metrics/downsample.js';
+import type { Clock, Line } from '../metrics/line.js';
 import { openOutlinedMetrics } from '../metrics/outlined-metrics.js';
 import type { RunMetrics } from '../metrics/run-metrics.js';
 

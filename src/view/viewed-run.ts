@@ -12,7 +12,7 @@ import { failureAtEnd } from '../logs/failure-line.js';
 import { foundLog } from '../logs/log-file.js';
 import { lastLines } from '../logs/log-source.js';
 import { smallBounds } from '../metrics/curve.js';
-import { nanWords } from '../metrics/left-out.js';
+import { nanWords } from '../metrics/line.js';
 import { openMetrics, type RunMetrics } from '../metrics/run-metrics.js';
 import { declaredFacts, declaringIn } from '../metrics/tree/declared-facts.js';
 import type { FoundFacts } from '../metrics/tree/setting-files.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { everyPoint } from '../../src/metrics/curve.js';
-import { wallTime } from '../../src/metrics/axes.js';
+import { wallTime } from '../../src/metrics/line.js';
 import { MetricTable } from '../../src/metrics/metric-table.js';
 
 function tableOf(...rows: [row: Record<string, number>, time?: number, part?: number][]): MetricTable {

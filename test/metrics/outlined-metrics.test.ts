@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { relativeTime } from '../../src/metrics/axes.js';
+import { relativeTime } from '../../src/metrics/line.js';
 import { openOutlinedMetrics } from '../../src/metrics/outlined-metrics.js';
 import { openMetrics } from '../../src/metrics/run-metrics.js';
 import { removeFolder } from '../remove-folder.js';

@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { inMetricOrder } from '../../analysis/metric-order.js';
 import { countStates } from '../../base/run-words.js';
 import { everyPoint } from '../../metrics/curve.js';
-import { downsample, extremes, type Line } from '../../metrics/downsample.js';
+import { downsample, extremes, type Line } from '../../metrics/line.js';
 import { openMetrics, type RunMetrics } from '../../metrics/run-metrics.js';
 import { countingIn } from '../../runs/counting-metrics.js';
 import { metricsToShow, readOutline } from '../../runs/sweep-outline.js';

@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
-import { counterNamed, stepKeyOf } from '../counters.js';
+import { counterNamed, stepKeyOf } from '../row-numbers.js';
 import { ofVersions } from './event-tags.js';
 import { isNot, type MetricFormat, type Recognition, type WrittenRow } from './format.js';
 import { lineFormat, type LineParser } from './line-format.js';

@@ -1,9 +1,9 @@
 import { basename, join } from 'node:path';
 import { tableParser } from './csv.js';
-import { FilesInTurn } from './files-in-turn.js';
+import { FilesInTurn } from './source-files.js';
 import { type Declared, isNot, type Recognition, type RowSink, type SourceFiles, type SourceReader } from './format.js';
 import { lineFormat, type LineParser } from './line-format.js';
-import { numbersIn, SaidValues } from './said-values.js';
+import { numbersIn, SaidValues } from './json-file.js';
 
 /** Where DVCLive writes below its folder: a table for each metric, in folders by its name, and the last values of all. */
 export const dvcliveFiles = { metrics: 'plots/metrics', values: 'metrics.json' };

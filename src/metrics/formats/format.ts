@@ -1,5 +1,5 @@
 /**
- * The values that a program wrote at one step, by key, with the step (`counters.ts`) among them; a single point is a row of two.
+ * The values that a program wrote at one step, by key, with the step (`row-numbers.ts`) among them; a single point is a row of two.
  * Numbers, booleans, null (NaN), and objects of them are metrics; a text may be a time, and is left out otherwise.
  */
 export type WrittenRow = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import { runFiles } from '../../contract/files.js';
 import { parseJsonLine } from '../../contract/json-line.js';
-import { stepKeyOf } from '../counters.js';
+import { stepKeyOf } from '../row-numbers.js';
 import { isNot, type MetricFormat, type Recognition, type WrittenRow } from './format.js';
 import { lineFormat } from './line-format.js';
 

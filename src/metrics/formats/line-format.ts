@@ -2,11 +2,16 @@ import { readSync } from 'node:fs';
 import { basename } from 'node:path';
 import { FollowedFile, LONGEST_LINE } from '../../files/followed-file.js';
 import { ofVersions } from './event-tags.js';
-import { FilesInTurn, type Order } from './files-in-turn.js';
-import { FollowedSource } from './followed-source.js';
+import {
+  FilesInTurn,
+  FollowedSource,
+  type Order,
+  type PickAt,
+  type Place,
+  PlacesPicker,
+  RewrittenRows,
+} from './source-files.js';
 import type { MetricFormat, RowSink, SourceReader, WrittenRow } from './format.js';
-import { type PickAt, type Place, PlacesPicker } from './places-picker.js';
-import { RewrittenRows } from './rewritten-rows.js';
 
 /**
  * Parses one line, without its newline, into a row; null: it is none; `attempt`: a later attempt begins. Called with the lines of one

@@ -2,8 +2,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
 import { FollowedBytes } from '../../files/followed-bytes.js';
 import { statRegular } from '../../files/regular-file.js';
-import { FilesInTurn } from './files-in-turn.js';
-import { FollowedSource } from './followed-source.js';
+import { FilesInTurn, FollowedSource } from './source-files.js';
 import {
   type Declared,
   isNot,
@@ -12,8 +11,7 @@ import {
   type SourceFiles,
   type SourceReader,
 } from './format.js';
-import { LARGEST_JSON, ObjectScan } from './object-scan.js';
-import { numbersIn, SaidValues } from './said-values.js';
+import { LARGEST_JSON, numbersIn, ObjectScan, SaidValues } from './json-file.js';
 
 /** Files of sacred's FileStorageObserver in the folder of a run. */
 export const sacredFiles = { record: 'run.json', metrics: 'metrics.json', config: 'config.json', log: 'cout.txt' };

@@ -1,13 +1,11 @@
 import { readSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { FollowedBytes, type Taken, type Taker } from '../../files/followed-bytes.js';
-import { FilesInTurn } from './files-in-turn.js';
-import { FollowedSource } from './followed-source.js';
+import { FilesInTurn, FollowedSource, type PickAt, PlacesPicker } from './source-files.js';
 import { ofVersions, tagsIn } from './event-tags.js';
 import { EventReader, isSound, RECORD_HEAD, recordLength } from './event-record.js';
 import type { MetricFormat, NamedWriter, PointTaker, RowSink, SourceFiles, SourceReader } from './format.js';
 import { Media } from './media.js';
-import { type PickAt, PlacesPicker } from './places-picker.js';
 
 /** Event files of TensorBoard, by torch, tensorboardX and TensorFlow 2. All files of a folder are one source. */
 export const tfevents: MetricFormat = {

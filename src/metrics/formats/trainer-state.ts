@@ -2,8 +2,8 @@ import { basename, dirname, join } from 'node:path';
 import { FollowedBytes } from '../../files/followed-bytes.js';
 import { statRegular } from '../../files/regular-file.js';
 import type { MetricFormat, RowSink, SourceFiles, SourceReader } from './format.js';
-import { LARGEST_JSON, ObjectScan } from './object-scan.js';
-import { RewrittenRows } from './rewritten-rows.js';
+import { LARGEST_JSON, ObjectScan } from './json-file.js';
+import { RewrittenRows } from './source-files.js';
 
 /**
  * The history that Hugging Face's Trainer saves with each checkpoint, and finally beside them. Each file has all rows of the

@@ -8,7 +8,7 @@ import { Fields, wire } from '../binary/protobuf.js';
 import { readDatabaseRun } from '../formats/databases/database-runs.js';
 import { isSound, RECORD_HEAD, recordLength } from '../formats/event-record.js';
 import { sacredFiles, timeIn, unpickled } from '../formats/sacred.js';
-import { objectIn } from '../formats/said-values.js';
+import { objectIn } from '../formats/json-file.js';
 import { tfevents } from '../formats/tfevents.js';
 import { readWandbRun } from '../formats/wandb/wandb-run.js';
 import { RunFolders } from '../run-folders.js';

@@ -1,6 +1,6 @@
 import { inMetricOrder, type MetricsToShow } from '../../analysis/metric-order.js';
 import type { RunValue } from '../../analysis/run-value.js';
-import { downsample, type Line } from '../../metrics/downsample.js';
+import { downsample, type Line } from '../../metrics/line.js';
 import type { RunMetrics } from '../../metrics/run-metrics.js';
 import { valuesOf } from '../run-values.js';
 import { asInfinite } from './value-axis.js';

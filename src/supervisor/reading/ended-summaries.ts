@@ -10,7 +10,7 @@ import { makeFolder } from '../../files/make-folder.js';
 import { openForAppending, statRegular } from '../../files/regular-file.js';
 import { writeWhole } from '../../files/whole-file.js';
 import type { Detection } from '../../metrics/detection.js';
-import { decidingPaths, identityOf, stateOf } from '../../metrics/sources-identity.js';
+import { decidingPaths, identityOf, stateOf } from '../../metrics/source.js';
 import { declaredFacts, nothingDeclared } from '../../metrics/tree/declared-facts.js';
 import type { MonitoredMetrics } from '../publish/run-view.js';
 import type { ReaderNews, ReadRun } from './reading-messages.js';

@@ -11,7 +11,7 @@ import {
   standingAmong,
 } from '../../analysis/metric-order.js';
 import { smallBounds } from '../../metrics/curve.js';
-import { nanWords } from '../../metrics/left-out.js';
+import { nanWords } from '../../metrics/line.js';
 import type { Detection } from '../../metrics/detection.js';
 import { type DeclaredFacts, declaredFacts, declaringIn, nothingDeclared } from '../../metrics/tree/declared-facts.js';
 import { openMetrics, type PartRead, type RunMetrics } from '../../metrics/run-metrics.js';

@@ -1,6 +1,6 @@
 import { untilWholeSecond } from '../../base/lazy.js';
 import type { PartRead } from '../../metrics/run-metrics.js';
-import { identityOf } from '../../metrics/sources-identity.js';
+import { identityOf } from '../../metrics/source.js';
 import { EndedSummaries, type EndedSummary, endedVitals, newsOf } from './ended-summaries.js';
 import { JudgedRungs } from './judged-rungs.js';
 import { MetricsMonitor } from './metrics-monitor.js';

@@ -1,4 +1,4 @@
-import { counterNamed } from '../../metrics/counters.js';
+import { counterNamed } from '../../metrics/row-numbers.js';
 import { identifierOf } from '../../spec/expand/expression/cel-environment.js';
 import { compileExpression } from '../../spec/expand/expression/expression.js';
 import { nearest } from '../../text/nearest.js';

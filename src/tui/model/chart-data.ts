@@ -1,7 +1,7 @@
 import { declaredLimit, limitText } from '../../analysis/health/limits.js';
 import { Memo } from '../../base/memo.js';
 import { hasEnded, isBroken } from '../../base/run-words.js';
-import { relativeTime, wallTime } from '../../metrics/axes.js';
+import { relativeTime, wallTime } from '../../metrics/line.js';
 import type { MetricsReport } from '../../metrics/describe-sources.js';
 import type { ChartChoice } from '../state/chart-choice.js';
 import type { MetricReader, RunId, RunSummary, Series } from '../state/port.js';

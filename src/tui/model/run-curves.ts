@@ -1,6 +1,6 @@
 import { hasPlace, parseRunValue, type RunValue, runValue } from '../../analysis/run-value.js';
 import { hasEnded } from '../../base/run-words.js';
-import { spark } from '../../metrics/downsample.js';
+import { spark } from '../../metrics/line.js';
 import {
   type MetricReader,
   type RunFilesPort,

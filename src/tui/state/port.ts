@@ -1,7 +1,7 @@
 import type { Fleet, FleetStatus, RunSummary as ToldRun } from '../../client/fleet.js';
 import type { MetricsReport } from '../../metrics/describe-sources.js';
 import type { ChartLine } from '../../contract/study.js';
-import type { Clock } from '../../metrics/axes.js';
+import type { Clock } from '../../metrics/line.js';
 import type { LogSource } from '../../logs/log-source.js';
 import type { Samples } from '../../logs/samples.js';
 import type { UsageReading as Reading } from '../../files/disk/disk-usage.js';

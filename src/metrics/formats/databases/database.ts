@@ -10,7 +10,7 @@ import {
   type SqlValue,
   tablesOf,
 } from '../../binary/sqlite-table.js';
-import { DAMAGED_MS } from '../followed-source.js';
+import { DAMAGED_MS } from '../source-files.js';
 import type { MetricFormat, Recognition, RowSink, SourceReader, WrittenRow } from '../format.js';
 
 /** The tables of a database as they are in one read. */

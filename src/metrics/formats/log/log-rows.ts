@@ -3,7 +3,7 @@ import { attemptRule } from '../../../contract/files.js';
 import { inWords, isResultName, isSettingName } from '../../../contract/metric-names.js';
 import { patternOrNull } from '../../../text/pattern.js';
 import { Tracebacks } from '../../../text/tracebacks.js';
-import { stepKeyOf } from '../../counters.js';
+import { stepKeyOf } from '../../row-numbers.js';
 import type { StatedProgress, WrittenRow } from '../format.js';
 import { numberText, printedName, toNumber, unitText } from './printed-tokens.js';
 import { isOfFailure, withoutEscapes } from './log-line.js';

@@ -5,7 +5,7 @@ import { FollowedBytes, type Taken, type Taker } from '../../../files/followed-b
 import { LONGEST_LINE } from '../../../files/followed-file.js';
 import { hydraLog } from '../../../files/hydra-log.js';
 import { openRegular, statRegular } from '../../../files/regular-file.js';
-import { FollowedSource } from '../followed-source.js';
+import { FollowedSource } from '../source-files.js';
 import { isNot, type MetricFormat, type RowSink, type SourceReader, type StatedProgress } from '../format.js';
 import { sacredFiles } from '../sacred.js';
 import { type LogPatterns, LogRows } from './log-rows.js';

@@ -1,5 +1,5 @@
 import { parseJsonLine } from '../../../contract/json-line.js';
-import { stepKeyOf } from '../../counters.js';
+import { stepKeyOf } from '../../row-numbers.js';
 import { valueOf } from '../csv.js';
 import type { WrittenRow } from '../format.js';
 import { isOfFailure } from './log-line.js';

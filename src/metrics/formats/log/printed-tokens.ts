@@ -1,5 +1,5 @@
 import { inWords, isResultName } from '../../../contract/metric-names.js';
-import { counterNamed } from '../../counters.js';
+import { counterNamed } from '../../row-numbers.js';
 
 const setWords = 'train training test testing val valid validate validation eval evaluation dev'.split(' ');
 const sets: ReadonlySet<string> = new Set(setWords);

@@ -3,11 +3,9 @@ import { dirname, join } from 'node:path';
 import { systemPrefix } from '../../../contract/metric-names.js';
 import { FollowedBytes, type Taken, type Taker } from '../../../files/followed-bytes.js';
 import { Fields, wire } from '../../binary/protobuf.js';
-import { FilesInTurn } from '../files-in-turn.js';
-import { FollowedSource } from '../followed-source.js';
+import { FilesInTurn, FollowedSource, type PickAt, PlacesPicker } from '../source-files.js';
 import type { MetricFormat, RowSink, SourceFiles, SourceReader, WrittenRow } from '../format.js';
 import { Media } from '../media.js';
-import { type PickAt, PlacesPicker } from '../places-picker.js';
 import { BLOCK, FILE_HEAD, itemsIn, kind, pieceAt, takeItem } from './wandb-items.js';
 import { WandbRun } from './wandb-run.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { relativeTime, wallTime } from '../../../../src/metrics/axes.js';
+import { relativeTime, wallTime } from '../../../../src/metrics/line.js';
 import type { MetricReader } from '../../../../src/tui/state/port.js';
 import { seriesOver, xAxisOf, xChoicesOf } from '../../../../src/tui/model/chart-data.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { downsample, type Line, spark } from '../../src/metrics/downsample.js';
+import { downsample, type Line, spark } from '../../src/metrics/line.js';
 
 const line = (y: number[], x = y.map((_, index) => index)): Line => ({
   x: Float64Array.from(x),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { counterNamed, stepKeyOf } from '../../src/metrics/counters.js';
+import { counterNamed, stepKeyOf } from '../../src/metrics/row-numbers.js';
 
 describe('the table of counters', () => {
   it.each([
