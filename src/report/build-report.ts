@@ -19,12 +19,10 @@ import { type Cell, cellsOf } from '../analysis/cells.js';
 import { summariseMetrics } from './metric-summary.js';
 import { eachRun, statesOf, withUnstarted } from '../runs/read-runs.js';
 import { ReportCache } from './report-cache.js';
-import { failuresOf } from './failures-of.js';
 import { keptFor, valuesOf } from './run-values.js';
-import type { Report, RunMark, Section } from './report.js';
+import { failuresOf, type Report, type RunMark, type Section } from './report.js';
 import { countWords, RunMarks } from '../runs/run-marks.js';
-import { type Declared, declaredIn, declaredOf } from './declared.js';
-import { settingsOf } from './settings.js';
+import { type Declared, declaredIn, declaredOf, settingsOf } from './settings.js';
 import { readStudies, studyFiles } from './studies/found-studies.js';
 import {
   metricsToShow,

@@ -1,4 +1,4 @@
-import { type CsvValue, csvLine } from '../text/csv.js';
+import { type CsvValue, csvLine } from '../text/table.js';
 import { distinct, fileName } from './file-names.js';
 import type { MetricRow } from './metric-summary.js';
 import { parametersText } from '../text/parameters-text.js';

@@ -5,12 +5,11 @@ import { wrap } from '../text/wrap.js';
 import type { Report, Section } from './report.js';
 import { countsText, reportNotes, titleOf } from './report-tables.js';
 import { metricTestNotes, metricTestTables, tooManyText } from './metric-tests.js';
-import type { Spread } from './spread.js';
+import type { Spread } from './metric-summary.js';
 import { type Paper, paperOf, speltTable } from './paper.js';
 import { metricColumns } from './metric-columns.js';
 import { settingsText } from './settings.js';
-import { studyLines } from './studies/study-lines.js';
-import { studiesByPlace } from './studies/study-tables.js';
+import { studiesByPlace, studyLines } from './studies/study-tables.js';
 
 /** How a report is shown. `width` in columns, of its tables; text is wrapped at 140 of them. `spread`: `std` by default. `tests`: with intervals and tests; `against`: rows of metrics are compared with those alone that have this in their name. `hasAnswers`: whether sentences say which setting is best, by default. */
 export type Page = {

@@ -1,9 +1,9 @@
-import type { ReportedState } from '../analysis/analysed-run.js';
+import type { ReportedRun, ReportedState } from '../analysis/analysed-run.js';
+import { causeText, errorKinds, type FailureKind, failureSentence } from '../analysis/failures/failure-kinds.js';
 import type { Finding } from '../analysis/health/finding.js';
 import type { GpuHours } from '../analysis/health/resources.js';
-import type { Annotation } from '../base/annotation.js';
 import type { RunValue } from '../analysis/run-value.js';
-import type { ReportedFailure } from './failures-of.js';
+import type { Annotation } from '../base/annotation.js';
 import type { MetricRow } from './metric-summary.js';
 import type { FoundLine, FoundStudy } from './studies/found-studies.js';
 
@@ -54,4 +54,27 @@ export type Report = {
 export function reportReplacer(_key: string, value: unknown): unknown {
   if (value === Infinity) return 'infinite';
   return typeof value === 'number' && Number.isNaN(value) ? null : value;
+}
+
+/** A kind of failure in a report. `error`: what the messages of these runs share. `cause` null: chance may explain it. */
+type ReportedFailure = {
+  readonly error: string;
+  readonly runs: number;
+  /** The name of the first of these runs. */
+  readonly example: string;
+  readonly cause: string | null;
+  /** All of it in a sentence. */
+  readonly sentence: string;
+};
+
+/** What went wrong in failed runs, the most frequent kind first, with the parameters that go with it. */
+export function failuresOf(runs: readonly ReportedRun[]): ReportedFailure[] {
+  return errorKinds(runs.map((run) => ({ ...run, reason: run.failure ?? null }))).map(reportedFailure);
+}
+
+/** For scripts and tables. */
+export function reportedFailure(kind: FailureKind<{ readonly name: string }>): ReportedFailure {
+  const { words, runs, found } = kind;
+  const sentence = failureSentence(kind);
+  return { error: words, runs: runs.length, example: runs[0]!.name, cause: causeText(found), sentence };
 }

@@ -1,7 +1,13 @@
+import type { ReportedRun } from '../analysis/analysed-run.js';
+import { pathKeys, type PlacedRun } from '../analysis/cells.js';
+import { type ShownDeclared, shownDeclared } from '../analysis/declared-parameters.js';
+import type { Parameters } from '../base/scalar.js';
+import type { RunMetrics } from '../metrics/run-metrics.js';
+import { declaredFacts, declaringIn } from '../metrics/tree/declared-facts.js';
 import { NOTHING } from '../text/numbers.js';
 import { parametersText } from '../text/parameters-text.js';
+import { redactShapes } from '../text/redaction.js';
 import type { Settings } from './report.js';
-import { pathKeys, type PlacedRun } from '../analysis/cells.js';
 
 /** Paths differ between any two runs and machines, and a secret between any two seeds. */
 export function settingsOf(runs: readonly PlacedRun[]): Settings {
@@ -31,4 +37,17 @@ function someOf(values: readonly unknown[]): string {
   );
   if (words.length > MOST_VALUES) return `${words[0]} … ${words.at(-1)} (${words.length} values)`;
   return words.join(' ');
+}
+
+/** What the program of a run has declared, beside what was planned. @param metrics Of the run, as they have been read. */
+export function declaredOf(run: ReportedRun, metrics: RunMetrics): ShownDeclared {
+  return shownDeclared(declaredFacts(run.directory, declaringIn(metrics.told)), run, redactShapes);
+}
+
+/** Declared parameters, by name of the run, as far as runs have been read. */
+export type Declared = Map<string, Parameters>;
+
+/** Those of some runs, each with its different values. */
+export function declaredIn(runs: readonly ReportedRun[], declared: Declared): Settings {
+  return settingsOf(runs.map(({ name, directory }) => ({ directory, parameters: declared.get(name) ?? {} })));
 }

@@ -1,5 +1,6 @@
 import { groupBy } from '../../base/group-by.js';
-import { parameterOf, type Parameters } from '../../base/scalar.js';
+import { isMapValue, parameterOf, type Parameters, type ParameterValue as WrittenValue } from '../../base/scalar.js';
+import { cleanText } from '../../text/display-text.js';
 import type { ParameterValue } from '../parameters/factors.js';
 import { fisherLog10, gStatistic, type Tally, type TwoByTwo } from './fisher-exact.js';
 
@@ -227,4 +228,48 @@ function sizeOf(set: RowSet): number {
     size += Math.imul((word + (word >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
   }
   return size;
+}
+
+type Value = Extract<Condition, { kind: 'is' }>;
+
+/** The values that all failed runs have, and not all runs. @param all With the failed ones. */
+export function commonValues(failed: readonly Parameters[], all: readonly Parameters[]): Value[] {
+  const [first] = failed;
+  if (first === undefined) return [];
+  return Object.keys(first)
+    .map((parameter): Value => ({ kind: 'is', parameter, value: parameterOf(first, parameter) }))
+    .filter((value) => failed.every((own) => hasValues(own, [value])) && !all.every((own) => hasValues(own, [value])));
+}
+
+/** Whether a run has all of these values. */
+export function hasValues(parameters: Parameters, values: readonly Value[]): boolean {
+  return values.every(({ parameter, value }) => textOf(parameterOf(parameters, parameter)) === textOf(value));
+}
+
+function textOf(value: Value['value']): string | undefined {
+  return JSON.stringify(value);
+}
+
+/** Conditions as a query accepts them: `batch_size=64 and dim>=128`. */
+export function conditionsText(conditions: readonly Condition[]): string {
+  return conditions.map(conditionText).join(' and ');
+}
+
+function conditionText(condition: Condition): string {
+  const name = cleanText(condition.parameter);
+  if (condition.kind !== 'is') return `${name}${condition.kind === 'at least' ? '>=' : '<='}${String(condition.value)}`;
+  return condition.value === undefined ? `no ${name}` : `${name}=${valueText(condition.value)}`;
+}
+
+/** The text of a value; an empty text is quoted, as it would be invisible. */
+function valueText(value: WrittenValue): string {
+  if (Array.isArray(value)) return `[${value.map(valueText).join(', ')}]`;
+  if (isMapValue(value)) return cleanText(JSON.stringify(value));
+  return typeof value === 'string' ? cleanText(value) || '""' : String(value);
+}
+
+/** `p < 1e-99`, `p = 0.02`. Smaller probabilities are cut off, as they mean nothing more. */
+export function chanceText(log10P: number): string {
+  if (log10P > -3) return `p = ${(10 ** log10P).toPrecision(1)}`;
+  return `p < 1e-${Math.min(99, Math.floor(-log10P))}`;
 }

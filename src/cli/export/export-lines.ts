@@ -9,11 +9,11 @@ import { readRunRecord } from '../../files/run-directory/run-record-file.js';
 import { everyPoint } from '../../metrics/curve.js';
 import { openMetrics, type RunMetrics } from '../../metrics/run-metrics.js';
 import { countingIn } from '../../runs/counting-metrics.js';
-import { declaredOf } from '../../report/declared.js';
+import { declaredOf } from '../../report/settings.js';
 import { valuesOf } from '../../report/run-values.js';
 import { readRuns, statesOf, withUnstarted } from '../../runs/read-runs.js';
 import { metricsToShow, readOutline, type SweepOutline } from '../../runs/sweep-outline.js';
-import { csvLine, type CsvValue } from '../../text/csv.js';
+import { csvLine, type CsvValue } from '../../text/table.js';
 import { terminalJson } from '../../text/display-text.js';
 
 export type TextFormat = 'csv' | 'json' | 'jsonl';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { ByteWriter, type ColumnSource, ParquetWriter } from 'hyparquet-writer';
 import type { RunValue } from '../../analysis/run-value.js';
-import type { CsvValue } from '../../text/csv.js';
+import type { CsvValue } from '../../text/table.js';
 import {
   type RunColumn,
   type RunTable,

@@ -14,7 +14,7 @@ import { runFiles } from '../../contract/files.js';
 import { computedFromSeeds } from '../../files/sweep-folder.js';
 import { lastLines } from '../../logs/log-source.js';
 import { areRead } from '../../protocol/run-summary.js';
-import { reportedFailure } from '../../report/failures-of.js';
+import { reportedFailure } from '../../report/report.js';
 import { displayText, lineText, shortened } from '../../text/display-text.js';
 import { shortDuration } from '../../text/duration.js';
 import { versioned } from '../answers/answer-table.js';

@@ -1,11 +1,12 @@
+import { isSystemMetric } from '../../contract/metric-names.js';
 import type { StudyFigure } from '../../contract/study.js';
 import { durationText } from '../../text/duration.js';
-import { isSystemMetric } from '../../contract/metric-names.js';
 import type { Column } from '../../text/table.js';
+import { distinct, fileName } from '../file-names.js';
 import { bestSign, metricColumns } from '../metric-columns.js';
+import type { Spread } from '../metric-summary.js';
 import { countsText, reportNotes, titleOf } from '../report-tables.js';
 import type { Section } from '../report.js';
-import type { Spread } from '../spread.js';
 import type { FoundStudy } from '../studies/found-studies.js';
 import {
   namedUnit,
@@ -17,13 +18,10 @@ import {
 } from '../studies/study-tables.js';
 import { curveFigure, type Figure } from './curve-figures.js';
 import { html, Markup, tableOf } from './markup.js';
-import { distinct, fileName } from '../file-names.js';
 import { standalone } from './standalone.js';
 import type { Origin, PageData, PageGroup } from './page-data.js';
 import { bestMarkup, cardOf, failuresMarkup, runsMarkup, troubleMarkup } from './page-runs.js';
 import { samplesMarkup } from './page-samples.js';
-import { pageScript } from './page-script.js';
-import { pageStyle } from './page-style.js';
 import { parameterFigures } from './parameter-figures.js';
 import { sliderMarkup, sliderScript } from './slider.js';
 import { drawnSet, figureSets } from './study-figures.js';
@@ -267,3 +265,137 @@ function timeText(ms: number): string {
 function scriptSafe(json: string): string {
   return json.replace(/</g, '\\u003c');
 }
+
+/** The style of the page for light and dark screens, narrow ones, and print. */
+const pageStyle = `
+:root { color-scheme: light dark; --paper: #ffffff; --ink: #1b1f24; --soft: #57606a; --line: #d8dee4; --shade: #f4f6f8; --accent: #2f5fc4; --bad: #b3261e; }
+@media (prefers-color-scheme: dark) { :root { --paper: #15181d; --ink: #e3e7ec; --soft: #9aa4b0; --line: #343b45; --shade: #1d2229; --accent: #86a9f0; --bad: #ff8a80; } }
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, -apple-system, 'Segoe UI', sans-serif; }
+main { max-width: 1060px; margin: 0 auto; padding: 24px 20px 80px; }
+h1 { font-size: 30px; line-height: 1.2; margin: 16px 0 4px; }
+h2 { font-size: 21px; margin: 44px 0 8px; padding-top: 12px; border-top: 1px solid var(--line); }
+h3 { font-size: 16px; margin: 24px 0 4px; }
+p { margin: 6px 0; }
+.soft, figcaption, .note { color: var(--soft); font-size: 14px; }
+code { font: 13px/1.5 ui-monospace, 'SF Mono', Menlo, Consolas, monospace; }
+.scroll { overflow-x: auto; margin: 10px 0; }
+table { border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; }
+th, td { padding: 4px 12px 4px 0; text-align: left; vertical-align: top; white-space: nowrap; }
+th { color: var(--soft); font-weight: 500; border-bottom: 1px solid var(--line); }
+td { border-bottom: 1px solid color-mix(in srgb, var(--line) 50%, transparent); }
+.right { text-align: right; }
+summary { cursor: pointer; color: var(--soft); font-size: 14px; }
+.sample { white-space: pre-wrap; min-width: 220px; max-width: 480px; overflow-wrap: anywhere; }
+.wrap { white-space: normal; min-width: 220px; overflow-wrap: anywhere; }
+figure { margin: 12px 0 20px; }
+figure svg { display: block; width: 100%; height: auto; overflow: visible; }
+@media (max-width: 600px) { figure svg[width='860'] { width: 640px; max-width: none; } }
+.small { display: grid; grid-template-columns: repeat(auto-fill, minmax(320px, 1fr)); gap: 4px 24px; }
+.legend { display: flex; flex-wrap: wrap; gap: 2px 16px; margin: 4px 0; padding: 0; list-style: none; font-size: 13px; }
+.legend i { display: inline-block; width: 12px; height: 12px; border-radius: 3px; margin-right: 6px; vertical-align: -1px; }
+[data-run] { cursor: pointer; }
+svg path[data-run] { pointer-events: stroke; }
+svg.pointed [data-run] { opacity: 0.18; }
+svg.pointed [data-run].on { opacity: 1; stroke-opacity: 1; fill-opacity: 1; stroke-width: 2.6; }
+tr[data-run].on td { background: var(--shade); }
+tr[data-run]:focus { outline: 2px solid var(--accent); outline-offset: -2px; }
+th button { all: unset; cursor: pointer; }
+th button:focus-visible { outline: 2px solid var(--accent); }
+th[aria-sort='ascending'] button::after { content: ' ↑'; }
+th[aria-sort='descending'] button::after { content: ' ↓'; }
+input[type='search'] { width: 100%; max-width: 420px; padding: 6px 10px; font: inherit; color: inherit; background: var(--shade); border: 1px solid var(--line); border-radius: 6px; }
+#card { position: fixed; right: 16px; bottom: 16px; width: min(460px, calc(100vw - 32px)); max-height: 46vh; overflow: auto; padding: 12px 16px; background: var(--paper); border: 1px solid var(--line); border-radius: 10px; box-shadow: 0 6px 24px rgb(0 0 0 / 0.18); font-size: 14px; }
+#card[hidden] { display: none; }
+#card h3 { margin: 0 0 4px; overflow-wrap: anywhere; }
+#card dl { display: grid; grid-template-columns: max-content 1fr; gap: 0 12px; margin: 6px 0; }
+#card dt { color: var(--soft); }
+#card dd { margin: 0; overflow-wrap: anywhere; }
+.bad { color: var(--bad); }
+.best { font-weight: 600; }
+figure.set { padding: 4px 0; }
+figure.set:focus-visible { outline: 2px solid var(--accent); outline-offset: 4px; }
+.set h4 { margin: 8px 0 0; font-size: 14px; font-weight: 500; }
+.set .wide { grid-column: 1 / -1; }
+.controls { display: flex; flex-wrap: wrap; align-items: center; gap: 8px; margin: 6px 0; font-size: 14px; font-variant-numeric: tabular-nums; }
+.controls input { flex: 1; min-width: 160px; max-width: 460px; accent-color: var(--accent); }
+.controls button, .controls select { min-width: 34px; padding: 3px 9px; font: inherit; color: inherit; background: var(--shade); border: 1px solid var(--line); border-radius: 6px; cursor: pointer; }
+.controls :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
+@media (prefers-reduced-motion: no-preference) { .set rect { transition: y 0.15s linear, height 0.15s linear; } }
+@media print { :root { --paper: #fff; --ink: #000; --soft: #444; --line: #bbb; --shade: #fff; } main { max-width: none; padding: 0; } #card, input, .controls { display: none; } figure, tr { break-inside: avoid; } h2, h3 { break-after: avoid; } .scroll { overflow: visible; } .scroll > svg { max-height: 68mm; } table { font-size: 10px; } td, th { white-space: normal; padding-right: 7px; } .right { white-space: nowrap; } .wrap { min-width: 0; } p, figcaption, .note { orphans: 3; widows: 3; } }
+`;
+
+/**
+ * The page's script. Pointing at a run in a figure or the table highlights it everywhere and shows a card. By keyboard: Tab or the
+ * arrows move through the rows of the table; Enter pins a run, Escape releases it. Rows are sorted by column and filtered by the
+ * typed text. Without the script the page is complete but for this.
+ */
+const pageScript = `
+(() => {
+  const runs = JSON.parse(document.getElementById('runs-data').textContent);
+  const card = document.getElementById('card');
+  let pinned = null;
+  const show = (run) => {
+    for (const mark of document.querySelectorAll('.on')) mark.classList.remove('on');
+    for (const figure of document.querySelectorAll('svg.pointed')) figure.classList.remove('pointed');
+    card.hidden = run === null;
+    if (run === null) return;
+    for (const mark of document.querySelectorAll('[data-run="' + run + '"]')) {
+      mark.classList.add('on');
+      const figure = mark.closest('svg');
+      if (figure) { figure.classList.add('pointed'); if (mark.parentNode.lastChild !== mark) mark.parentNode.append(mark); }
+    }
+    const { name, facts, parameters, command } = runs[run];
+    card.replaceChildren();
+    const add = (parent, tag, text) => { const made = document.createElement(tag); made.textContent = text; parent.append(made); return made; };
+    add(card, 'h3', name);
+    add(card, 'div', facts).className = 'soft';
+    const list = add(card, 'dl', '');
+    for (const [key, value] of parameters) { add(list, 'dt', key); add(list, 'dd', value); }
+    if (command !== null) add(add(card, 'div', ''), 'code', command);
+  };
+  const runOf = (event) => { const mark = event.target.closest?.('[data-run]'); return mark ? mark.dataset.run : null; };
+  document.addEventListener('mouseover', (event) => { if (pinned === null) show(runOf(event)); });
+  document.addEventListener('focusin', (event) => { if (pinned === null && runOf(event) !== null) show(runOf(event)); });
+  document.addEventListener('click', (event) => {
+    const run = runOf(event);
+    if (run === null && event.target.closest('#card, input, button, a')) return;
+    pinned = run === pinned ? null : run;
+    show(run);
+  });
+  document.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape') { pinned = null; show(null); }
+    const rowBeside = { ArrowDown: 'nextElementSibling', ArrowUp: 'previousElementSibling' }[event.key];
+    if (rowBeside && event.target.matches('tr[tabindex]')) {
+      let row = event.target[rowBeside];
+      while (row && row.hidden) row = row[rowBeside];
+      if (row) { row.focus(); event.preventDefault(); }
+    }
+    if (event.key === 'Enter' && runOf(event) !== null) { pinned = runOf(event); show(pinned); }
+  });
+  const table = document.getElementById('runs-table');
+  if (!table) return;
+  const body = table.tBodies[0];
+  const search = document.getElementById('search');
+  search.addEventListener('input', () => {
+    const words = search.value.toLowerCase().split(/\\s+/).filter(Boolean);
+    for (const row of body.rows) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
+  });
+  const valueOf = (row, column) => { const cell = row.cells[column]; return cell.dataset.value ?? cell.textContent; };
+  table.tHead.addEventListener('click', (event) => {
+    const head = event.target.closest('th');
+    if (!head) return;
+    const way = head.getAttribute('aria-sort') === 'ascending' ? -1 : 1;
+    for (const other of table.tHead.rows[0].cells) other.removeAttribute('aria-sort');
+    head.setAttribute('aria-sort', way === 1 ? 'ascending' : 'descending');
+    const column = head.cellIndex;
+    const order = (a, b) => {
+      const [one, two] = [valueOf(a, column), valueOf(b, column)];
+      if (one === '' || two === '') return Number(one === '') - Number(two === '');
+      const difference = Number(one) - Number(two);
+      return way * (Number.isNaN(difference) ? one.localeCompare(two, undefined, { numeric: true }) : difference);
+    };
+    body.append(...[...body.rows].sort(order));
+  });
+})();
+`;

@@ -2,7 +2,7 @@ import { Memoized } from '../../base/memo.js';
 import { counted } from '../../text/numbers.js';
 import { paperOf } from '../paper.js';
 import { type FoundStudy, readStudies, studyFiles } from './found-studies.js';
-import { studyLines } from './study-lines.js';
+import { studyLines } from './study-tables.js';
 
 /** Limit on the lines for a window, which lays all of them out. */
 const MOST_LINES = 500;

@@ -1,7 +1,10 @@
 import type { Study, StudyCell, StudyColumn, StudyTable } from '../../contract/study.js';
-import { NOTHING, shortNumber } from '../../text/numbers.js';
+import { truncate } from '../../text/display-width.js';
+import { counted, NOTHING, shortNumber } from '../../text/numbers.js';
 import type { Column } from '../../text/table.js';
+import { wrap } from '../../text/wrap.js';
 import { bestSign } from '../metric-columns.js';
+import { type Paper, speltTable } from '../paper.js';
 import type { FoundStudy } from './found-studies.js';
 
 /** The studies of a sweep, which stand above its tables of metrics, and those of its runs, which stand below. */
@@ -76,4 +79,33 @@ export function verdictText({ verdict, claim, figures }: Study['verdicts'][numbe
 /** What could not be read, with the file. */
 export function warningTexts({ file, warnings }: FoundStudy): string[] {
   return warnings.map((warning) => `${file}: ${warning}`);
+}
+
+/** Each study with its tables, verdicts and notes, below an empty line. Figures are named, as text cannot show them. */
+export function studyLines(studies: readonly FoundStudy[], paper: Paper): string[] {
+  const prose = (texts: readonly string[]) => texts.flatMap((text) => wrap(paper.spell(text), paper.prose));
+  return studies.flatMap((study) => [
+    '',
+    truncate(paper.spell(studyTitle(study)), paper.width),
+    ...prose(study.verdicts.map(verdictText)),
+    ...study.tables.flatMap((table) => [
+      ...(table.title === null ? [] : ['', truncate(paper.spell(table.title), paper.width)]),
+      ...(table.columns.length === 0 ? [] : speltTable(studyColumns(table), paper)),
+      ...prose(table.notes),
+    ]),
+    ...prose(study.notes),
+    ...prose(figureLine(study)),
+    ...prose(warningTexts(study)),
+  ]);
+}
+
+/** Figures that are named where they cannot be shown. */
+const MOST_NAMED = 4;
+
+function figureLine({ figures }: FoundStudy): string[] {
+  if (figures.length === 0) return [];
+  const names = [...new Set(figures.map(({ title, set }) => set ?? title))];
+  const rest = names.length - MOST_NAMED;
+  const named = [...names.slice(0, MOST_NAMED), ...(rest > 0 ? [`${rest} more`] : [])].join(', ');
+  return [`${counted(figures.length, 'figure')}, which \`memrl-tui report\` draws with --html: ${named}`];
 }

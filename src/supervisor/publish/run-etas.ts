@@ -2,7 +2,7 @@ import type { Duration, RunKind } from '../../analysis/forecast/durations.js';
 import { MOST_PER_GROUP } from '../../analysis/forecast/known-durations.js';
 import { standsStill } from '../../analysis/forecast/own-pace.js';
 import type { TimeRange } from '../../analysis/forecast/time-range.js';
-import { timesLeft, type UpRun } from '../../analysis/forecast/up-runs.js';
+import { timesLeft, type UpRun } from '../../analysis/forecast/remaining.js';
 import type { GroupId, RunId } from '../../base/ids.js';
 import type { Run, SchedulerState, UpTime } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';

@@ -1,5 +1,4 @@
-import { commonValues, hasValues } from '../../analysis/failures/common-values.js';
-import { conditionsText } from '../../analysis/failures/failure-words.js';
+import { commonValues, conditionsText, hasValues } from '../../analysis/failures/failure-causes.js';
 import type { GpuIndex, RunId } from '../../base/ids.js';
 import { isSeedName, type Parameters } from '../../base/scalar.js';
 import type { SchedulerEvent } from '../../scheduler/event.js';

@@ -1,5 +1,5 @@
 import { briefAnswer } from '../../analysis/answer/sweep-answers.js';
-import { conditionsText } from '../../analysis/failures/failure-words.js';
+import { conditionsText } from '../../analysis/failures/failure-causes.js';
 import { busyMs } from '../../analysis/forecast/busy-time.js';
 import { healthWord } from '../../analysis/health/finding.js';
 import { ailments } from '../../base/run-words.js';

@@ -1,5 +1,4 @@
-import { commonValues, hasValues } from '../../analysis/failures/common-values.js';
-import type { Condition } from '../../analysis/failures/failure-causes.js';
+import { commonValues, type Condition, hasValues } from '../../analysis/failures/failure-causes.js';
 import { troubleOf } from '../../analysis/failures/failure-kinds.js';
 import { groupBy } from '../../base/group-by.js';
 import { onlyGroupName } from '../../base/ids.js';

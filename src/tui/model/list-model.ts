@@ -1,7 +1,6 @@
 import { type BusyTime, busyTimeOf } from '../../analysis/forecast/busy-time.js';
 import { type Forecast, forecastOf, forecastSetting, forecastSteps } from '../../analysis/forecast/forecast.js';
-import { SteadyRange } from '../../analysis/forecast/steady-range.js';
-import type { TimeRange } from '../../analysis/forecast/time-range.js';
+import { SteadyRange, type TimeRange } from '../../analysis/forecast/time-range.js';
 import { defaultMetric, shownMetrics } from '../../analysis/metric-order.js';
 import { lazy } from '../../base/lazy.js';
 import { Memoized } from '../../base/memo.js';

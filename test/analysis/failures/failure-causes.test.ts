@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { errorKind } from '../../../src/analysis/failures/error-kind.js';
+import { errorKind } from '../../../src/analysis/failures/failure-kinds.js';
 import { causesOfFailure, type EndedRun } from '../../../src/analysis/failures/failure-causes.js';
 import { fisherLog10 } from '../../../src/analysis/failures/fisher-exact.js';
 import { seededRandom } from '../../../src/analysis/parameters/seeded-random.js';

@@ -8,7 +8,7 @@ import {
 } from '../../../src/analysis/forecast/forecast.js';
 import { type Movement, OwnPace, standsStill, type ToBudget } from '../../../src/analysis/forecast/own-pace.js';
 import type { TimeRange } from '../../../src/analysis/forecast/time-range.js';
-import { timesLeft, type UpRun } from '../../../src/analysis/forecast/up-runs.js';
+import { timesLeft, type UpRun } from '../../../src/analysis/forecast/remaining.js';
 import type { Scalar } from '../../../src/base/scalar.js';
 
 /**

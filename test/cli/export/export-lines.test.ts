@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseRunValue, type RunValue } from '../../../src/analysis/run-value.js';
-import { csvLine } from '../../../src/text/csv.js';
+import { csvLine } from '../../../src/text/table.js';
 import { exportLines, type TextFormat } from '../../../src/cli/export/export-lines.js';
 import type { RunRecord } from '../../../src/contract/run-record.js';
 import { writeRunRecord } from '../../../src/files/run-directory/run-record-file.js';

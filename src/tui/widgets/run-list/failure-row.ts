@@ -1,5 +1,4 @@
-import type { FailureCause } from '../../../analysis/failures/failure-causes.js';
-import { chanceText, conditionsText } from '../../../analysis/failures/failure-words.js';
+import { chanceText, conditionsText, type FailureCause } from '../../../analysis/failures/failure-causes.js';
 import { healthText } from '../../../analysis/health/finding.js';
 import { errorOf } from '../../../base/run-words.js';
 import { cleanText } from '../../../text/display-text.js';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SteadyRange } from '../../../src/analysis/forecast/steady-range.js';
-import type { TimeRange } from '../../../src/analysis/forecast/time-range.js';
+import { SteadyRange, type TimeRange } from '../../../src/analysis/forecast/time-range.js';
 import { type Look, readRecording, replay } from './recorded-sweep.js';
 
 const range = (seconds: number): TimeRange => ({ low: seconds / 2, middle: seconds, high: 2 * seconds });
