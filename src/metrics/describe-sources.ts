@@ -2,7 +2,8 @@ import { runFiles, runMarks } from '../contract/files.js';
 import { isSystemMetric } from '../contract/metric-names.js';
 import { MOST_LOOKED_INTO } from './detection.js';
 import { isLog } from './formats/log/log.js';
-import { leftOutWords, nanWords } from './metric-table.js';
+import { nanWords } from './line.js';
+import { leftOutWords } from './metric-table.js';
 import type { RunMetrics } from './run-metrics.js';
 import type { Source } from './source.js';
 
