@@ -13,3 +13,18 @@ export function tiered<Case>(cases: readonly Case[], quick: number, options: Opt
     it.each(cases.slice(quick))(name, { ...options, tags: ['long'] }, test);
   };
 }
+
+/**
+ * A test of a property by examples that are drawn at random: the quick tier tries a fifth of them, the long tier all.
+ *
+ * @param count Number of examples of the long tier.
+ * @param test Hands its argument on to `fc.assert`.
+ */
+export function property(
+  name: string,
+  count: number,
+  test: (examples: { readonly numRuns: number }) => void | Promise<void>,
+): void {
+  it(name, () => test({ numRuns: Math.ceil(count / 5) }));
+  it(`${name}: ${count} examples`, { tags: ['long'] }, () => test({ numRuns: count }));
+}

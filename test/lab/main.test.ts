@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { tiered } from '../tiers.js';
 import { storyModel } from './algorithms/story-model.js';
 import { bundledProgram, memrl, type Program } from './program.js';
 import { resultsIn, rowsIn } from './algorithms/run-in-test.js';
@@ -211,8 +212,8 @@ describe('the program memrl', () => {
     ['SIGTERM', 143],
     ['SIGINT', 130],
   ] as const;
-  it.each([
-    { what: 'killed, interrupted and terminated', signals: endings, more: ['n_batches=2500'] },
+  const ways = [
+    { what: 'killed, interrupted and terminated', signals: endings, more: ['n_batches=1500'] },
     { what: 'with LoRA, and killed', signals: endings.slice(0, 1), more: ['n_batches=800', 'lora_rank=2'] },
     {
       what: 'with LoRA and several Adam steps a batch, held to the model it began with, and killed twice',
@@ -223,24 +224,28 @@ describe('the program memrl', () => {
         ...['log_every=7', 'save_every=50'],
       ],
     },
-  ])('$what on its way, it ends with the files of a run that was left alone', async ({ signals, more }) => {
-    const [straight, broken] = [tempDirectory(), tempDirectory()];
-    const argv = [...training, ...more];
-    expect(await memrl([...argv, `log_path=${straight}`])).toMatchObject({ code: 0 });
-    for (const [signal, code] of signals) {
-      const before = existsSync(join(broken, 'metrics.jsonl')) ? rowsIn(broken).length : 0;
-      const { child, ended } = shipped.start([...argv, `log_path=${broken}`]);
-      await vi.waitFor(() => expect(rowsIn(broken).length).toBeGreaterThan(before + 8), {
-        timeout: PATIENCE_MS,
-        interval: 2,
-      });
-      child.kill(signal);
-      expect(await ended).toMatchObject(
-        code === null ? { signal } : { code, stdout: expect.stringContaining(`${signal}: saved at step`) as string },
-      );
-      expect(existsSync(join(broken, 'checkpoints/final'))).toBe(false);
-    }
-    expect(await memrl([...argv, `log_path=${broken}`])).toMatchObject({ code: 0 });
-    expect(resultsIn(broken)).toEqual(resultsIn(straight));
-  });
+  ];
+  tiered(ways, 1)(
+    '$what on its way, it ends with the files of a run that was left alone',
+    async ({ signals, more }) => {
+      const [straight, broken] = [tempDirectory(), tempDirectory()];
+      const argv = [...training, ...more];
+      expect(await memrl([...argv, `log_path=${straight}`])).toMatchObject({ code: 0 });
+      for (const [signal, code] of signals) {
+        const before = existsSync(join(broken, 'metrics.jsonl')) ? rowsIn(broken).length : 0;
+        const { child, ended } = shipped.start([...argv, `log_path=${broken}`]);
+        await vi.waitFor(() => expect(rowsIn(broken).length).toBeGreaterThan(before + 8), {
+          timeout: PATIENCE_MS,
+          interval: 2,
+        });
+        child.kill(signal);
+        expect(await ended).toMatchObject(
+          code === null ? { signal } : { code, stdout: expect.stringContaining(`${signal}: saved at step`) as string },
+        );
+        expect(existsSync(join(broken, 'checkpoints/final'))).toBe(false);
+      }
+      expect(await memrl([...argv, `log_path=${broken}`])).toMatchObject({ code: 0 });
+      expect(resultsIn(broken)).toEqual(resultsIn(straight));
+    },
+  );
 });

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { tiered } from '../tiers.js';
 import { removeFolder } from '../remove-folder.js';
 import { bundledProgram, memrl, type Program } from './program.js';
 
@@ -47,37 +48,40 @@ const short = (...more: string[]) => [
 ]; // prettier-ignore
 
 describe('the examples', () => {
+  /** Learns a game, which takes ten seconds. */
+  const game = 'higher-or-lower.mjs';
   // A study is read by the manager, and tried with it; a script runs by itself (test/e2e/hello-algorithm.test.ts).
-  it.each(readdirSync('examples').filter((name) => !['study.mjs', 'hello-algorithm.mjs'].includes(name)))(
-    '%s does what its head says',
-    async (file) => {
-      const commands = commandsIn(readFileSync(join('examples', file), 'utf8'), file);
-      expect(commands.length).toBeGreaterThan(0);
-      for (const argv of commands) {
-        const { code, stderr } = await shipped.run(argv);
-        if (file.endsWith('.ts') && !readsTypeScript) {
-          expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('is TypeScript, which this Node.js does not read') as string }); // prettier-ignore
-          return;
-        }
-        expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const tried = readdirSync('examples').filter((name) => !['study.mjs', 'hello-algorithm.mjs', game].includes(name));
+  tiered([...tried, game], tried.length)('%s does what its head says', async (file) => {
+    const commands = commandsIn(readFileSync(join('examples', file), 'utf8'), file);
+    expect(commands.length).toBeGreaterThan(0);
+    for (const argv of commands) {
+      const { code, stderr } = await shipped.run(argv);
+      if (file.endsWith('.ts') && !readsTypeScript) {
+        expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('is TypeScript, which this Node.js does not read') as string }); // prettier-ignore
+        return;
       }
-    },
-    60_000,
-  );
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    }
+  });
 });
 
 describe('docs/extending.md', () => {
   const page = readFileSync('docs/extending.md', 'utf8');
 
-  it('followed word by word, trains a game of two turns up to what the best player has', async () => {
-    module('higher.mjs', /```js\n([^]*?)```/.exec(page)![1]!);
-    const [first] = commandsIn(page, 'page');
-    const { code, stderr } = await memrl(first!);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const rows = rowsOf(join(root, 'page/runs/higher'));
-    expect(rows[0]!['test/env/all/correct']).toBeLessThan(0.1);
-    expect(rows.at(-1)!['test/env/all/correct']).toBeGreaterThan(0.2);
-  }, 120_000);
+  it(
+    'followed word by word, trains a game of two turns up to what the best player has',
+    { tags: ['long'] },
+    async () => {
+      module('higher.mjs', /```js\n([^]*?)```/.exec(page)![1]!);
+      const [first] = commandsIn(page, 'page');
+      const { code, stderr } = await memrl(first!);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      const rows = rowsOf(join(root, 'page/runs/higher'));
+      expect(rows[0]!['test/env/all/correct']).toBeLessThan(0.1);
+      expect(rows.at(-1)!['test/env/all/correct']).toBeGreaterThan(0.2);
+    },
+  );
 
   it('has commands that run: sums are learnt from right answers, then from rewards', async () => {
     const [, supervised, rewarded] = commandsIn(page, 'page');

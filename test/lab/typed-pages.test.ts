@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, truncateSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { tiered } from '../tiers.js';
 import { removeFolder } from '../remove-folder.js';
 import { findModel, readMerged } from '../../src/lab/run/model-files.js';
 import { bundledProgram, memrl } from './program.js';
@@ -34,18 +35,14 @@ afterAll(() => {
 });
 
 describe('memory-rl, typed as it stands', () => {
-  it.each([
-    ['right or wrong', 'python train.py env_type=single_step N=64 reward_type=binary', 'SINGLE_STEP'],
-    ['eight levels', 'python train.py env_type=single_step N=64 reward_type=binned', 'SINGLE_STEP'],
-  ])('knows the secret at the end: %s', async (_, line, warmup) => {
-    const { stdout, run } = await typed('memory-rl', line);
+  const trainings = [
+    { told: 'right or wrong', typed: 'env_type=single_step N=64 reward_type=binary', warmup: 'SINGLE_STEP' },
+    { told: 'eight levels', typed: 'env_type=single_step N=64 reward_type=binned', warmup: 'SINGLE_STEP' },
+    { told: 'a judgement of each bit', typed: 'env_type=multi_step', warmup: 'MULTI_STEP' },
+  ];
+  tiered(trainings, 1)('knows the secret at the end: $told', async ({ typed: settings, warmup }) => {
+    const { stdout, run } = await typed('memory-rl', `python train.py ${settings}`);
     expect(stdout).toContain(`weights from ${warmup} (101184 parameters`);
-    expect(lastRow(run)['test/bits/answer_raw']).toBeGreaterThan(5);
-  });
-
-  it('knows the secret at the end: a judgement of each bit', { tags: ['long'] }, async () => {
-    const { stdout, run } = await typed('memory-rl', 'python train.py env_type=multi_step');
-    expect(stdout).toContain('weights from MULTI_STEP (101184 parameters');
     expect(lastRow(run)['test/bits/answer_raw']).toBeGreaterThan(5);
   });
 

@@ -155,7 +155,7 @@ type Point = readonly [x: number, y: number];
 
 describe.each(sources)('$name', ({ fixture, wanted, replaces = false }) => {
   const files = filesOf(fixture, wanted).map((path) => ({ path, bytes: readFileSync(join(fixtures, fixture, path)) }));
-  const isSmall = files.reduce((sum, { bytes }) => sum + bytes.length, 0) < 4000;
+  const isSmall = files.reduce((sum, { bytes }) => sum + bytes.length, 0) < 1500;
   const tier = isSmall ? {} : { tags: ['long'] };
   const whole = () => {
     const run = freshRun();

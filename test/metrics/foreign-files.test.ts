@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { property } from '../tiers.js';
 import { describeSources, hasMetrics, pythonLine } from '../../src/metrics/describe-sources.js';
 import { hasProgram } from '../has-program.js';
 import { openMetrics, relativeTime, type RunMetrics, wallTime } from '../../src/metrics/run-metrics.js';
@@ -58,7 +59,7 @@ describe('a table whose writer begins it again for a new column', () => {
     expect(points(metrics, 'loss')).toEqual([[0, 20], [1, 10]]); // prettier-ignore
   });
 
-  it('ends as if it were read at once, whatever was seen in between', () => {
+  property('ends as if it were read at once, whatever was seen in between', 60, (examples) => {
     const row = fc.record({ a: fc.nat(99), b: fc.option(fc.nat(99), { nil: null }) });
     fc.assert(
       fc.property(fc.array(row, { minLength: 2, maxLength: 12 }), fc.nat(), (rows, seed) => {
@@ -76,7 +77,7 @@ describe('a table whose writer begins it again for a new column', () => {
         expect(points(metrics, 'a')).toEqual(points(open().readNow(), 'a'));
         expect(points(metrics, 'b')).toEqual(points(open().readNow(), 'b'));
       }),
-      { numRuns: 60 },
+      examples,
     );
   });
 });
@@ -265,7 +266,7 @@ describe('what is no file of metrics', () => {
     expect(metrics.obstacle).toMatch(/cannot be read/);
   });
 
-  it('is read without fail, whatever is in it', () => {
+  property('is read without fail, whatever is in it', 300, (examples) => {
     const junk = fc.oneof(
       fc.uint8Array({ maxLength: 400 }).map((bytes) => Buffer.from(bytes)),
       fc.constantFrom(Buffer.alloc(70_000, 120), Buffer.alloc(5000), Buffer.from('step,loss\n'.repeat(50)), Buffer.from('{"log_history": [{"step": 1, "a": [{"b": ')), // prettier-ignore
@@ -283,7 +284,7 @@ describe('what is no file of metrics', () => {
           metrics.refresh();
         }
       }),
-      { numRuns: 300 },
+      examples,
     );
   });
 

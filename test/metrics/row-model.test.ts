@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
+import { property } from '../tiers.js';
 import { event } from '../../bench/support/event-file.js';
 import { WandbFileBytes } from '../../bench/support/wandb-file.js';
 import { describeSources, reportLines } from '../../src/metrics/describe-sources.js';
@@ -106,7 +107,7 @@ const mixed = fc
   });
 
 describe.each(takingLate)('rows in $name', ({ files }) => {
-  it('are all there, each at its step, in whatever order loggers write theirs', () => {
+  property('are all there, each at its step, in whatever order loggers write theirs', 40, (examples) => {
     fc.assert(
       fc.property(mixed, (rows) => {
         fc.pre(rows.some((row, at) => at > 0 && row.step !== rows[0]!.step));
@@ -118,27 +119,31 @@ describe.each(takingLate)('rows in $name', ({ files }) => {
         );
         expect(curvesOf(files(rows))).toEqual(expected);
       }),
-      { numRuns: 40 },
+      examples,
     );
   });
 
-  it('that repeat a step, or fill a gap, replace nothing beyond it: a best step, a last row with step 0', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 3, max: 30 }), fc.nat(29), (count, late) => {
-        const rows = Array.from({ length: count }, (_, at): Row => ({ step: 2 * at, metric: 'loss', value: at }));
-        const again = Math.min(late, 2 * count - 2);
-        const curve = new Map(rows.map(({ step, value }) => [step, value]));
-        curve.set(again, -1);
-        const { loss } = curvesOf(files([...rows, { step: again, metric: 'loss', value: -1 }]));
-        expect(loss).toEqual([...curve].sort(([one], [other]) => one - other));
-      }),
-      { numRuns: 40 },
-    );
-  });
+  property(
+    'that repeat a step, or fill a gap, replace nothing beyond it: a best step, a last row with step 0',
+    40,
+    (examples) => {
+      fc.assert(
+        fc.property(fc.integer({ min: 3, max: 30 }), fc.nat(29), (count, late) => {
+          const rows = Array.from({ length: count }, (_, at): Row => ({ step: 2 * at, metric: 'loss', value: at }));
+          const again = Math.min(late, 2 * count - 2);
+          const curve = new Map(rows.map(({ step, value }) => [step, value]));
+          curve.set(again, -1);
+          const { loss } = curvesOf(files([...rows, { step: again, metric: 'loss', value: -1 }]));
+          expect(loss).toEqual([...curve].sort(([one], [other]) => one - other));
+        }),
+        examples,
+      );
+    },
+  );
 });
 
 describe.each(formats)('rows in $name', ({ files }) => {
-  it('of resumed attempts count from where each began again, and earlier ones stay', () => {
+  property('of resumed attempts count from where each began again, and earlier ones stay', 40, (examples) => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.nat(20), fc.integer({ min: 2, max: 12 })), { minLength: 1, maxLength: 4 }),
@@ -156,7 +161,7 @@ describe.each(formats)('rows in $name', ({ files }) => {
           expect(curvesOf(files(rows))['loss']).toEqual(curve);
         },
       ),
-      { numRuns: 40 },
+      examples,
     );
   });
 });
@@ -206,16 +211,20 @@ function modelOf(steps: readonly number[]): number[][] {
 }
 
 describe.each(takingLate)('any mixture of rows in $name', ({ files }) => {
-  it('that come late, again and of resumed attempts, gives the points of a model that keeps all', () => {
-    fc.assert(
-      fc.property(deeds, (all) => {
-        const steps = stepsOf(all);
-        const rows = steps.map((step, value): Row => ({ step, metric: 'loss', value }));
-        expect(curvesOf(files(rows))['loss']).toEqual(modelOf(steps));
-      }),
-      { numRuns: 60 },
-    );
-  });
+  property(
+    'that come late, again and of resumed attempts, gives the points of a model that keeps all',
+    60,
+    (examples) => {
+      fc.assert(
+        fc.property(deeds, (all) => {
+          const steps = stepsOf(all);
+          const rows = steps.map((step, value): Row => ({ step, metric: 'loss', value }));
+          expect(curvesOf(files(rows))['loss']).toEqual(modelOf(steps));
+        }),
+        examples,
+      );
+    },
+  );
 });
 
 /** Attempts of a training that writes its loss at each step; beside it runs an evaluation, some steps behind, until both end. */
@@ -228,27 +237,31 @@ const behind = fc.record({
 });
 
 describe.each(takingLate)('an evaluation beside a training that is resumed, in $name', ({ files }) => {
-  it('keeps each of its points, and ends where the training was resumed until it has come so far again', () => {
-    fc.assert(
-      fc.property(behind, ({ attempts, lag }) => {
-        const rows: Row[] = [];
-        const curves = { loss: new Map<number, number>(), reward: new Map<number, number>() };
-        let end = 0;
-        for (const { back, count } of attempts) {
-          const begin = Math.max(0, end - back);
-          end = begin + count;
-          for (let step = begin; step < end + lag; step++) {
-            if (step < end) rows.push({ step, metric: 'loss', value: rows.length });
-            if (step - lag >= begin) rows.push({ step: step - lag, metric: 'reward', value: rows.length });
+  property(
+    'keeps each of its points, and ends where the training was resumed until it has come so far again',
+    30,
+    (examples) => {
+      fc.assert(
+        fc.property(behind, ({ attempts, lag }) => {
+          const rows: Row[] = [];
+          const curves = { loss: new Map<number, number>(), reward: new Map<number, number>() };
+          let end = 0;
+          for (const { back, count } of attempts) {
+            const begin = Math.max(0, end - back);
+            end = begin + count;
+            for (let step = begin; step < end + lag; step++) {
+              if (step < end) rows.push({ step, metric: 'loss', value: rows.length });
+              if (step - lag >= begin) rows.push({ step: step - lag, metric: 'reward', value: rows.length });
+            }
           }
-        }
-        for (const { step, metric, value } of rows) curves[metric as 'loss' | 'reward'].set(step, value);
-        const { loss, reward } = curvesOf(files(rows));
-        expect({ loss, reward }).toEqual({ loss: [...curves.loss], reward: [...curves.reward] });
-      }),
-      { numRuns: 30 },
-    );
-  });
+          for (const { step, metric, value } of rows) curves[metric as 'loss' | 'reward'].set(step, value);
+          const { loss, reward } = curvesOf(files(rows));
+          expect({ loss, reward }).toEqual({ loss: [...curves.loss], reward: [...curves.reward] });
+        }),
+        examples,
+      );
+    },
+  );
 });
 
 describe('loggers that write files of their own', () => {

@@ -148,7 +148,7 @@ describe('a run with more files than are read of one', () => {
     expect(metrics.obstacle).toBe('the metrics of this run are read from 1024 files at most: 76 more are left out');
   });
 
-  it('follows those that it reads, and takes up no further one', () => {
+  it('follows those that it reads, and takes up no further one', { tags: ['long'] }, () => {
     for (let n = 0; n < many; n++) write(`eval_${n}.csv`, `step,acc\n${n},0.5\n`);
     const metrics = openMetrics(run).readNow();
     write('eval_0.csv', '5000,0.75\n');

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { property } from '../tiers.js';
 import { nextDeadline } from '../../src/scheduler/lifecycle/move.js';
 import type { SchedulerAction, SchedulerEvent } from '../../src/scheduler/event.js';
 import { emptyState, isActive, type SchedulerState } from '../../src/scheduler/state.js';
@@ -115,14 +116,14 @@ function expectNothingHeldTwice(state: SchedulerState): void {
 }
 
 describe('the scheduler, whatever happens,', () => {
-  it('gives no slot and no share of a GPU twice, and knows what is held', () => {
+  property('gives no slot and no share of a GPU twice, and knows what is held', 150, (examples) => {
     fc.assert(
       fc.property(moves, (script) => void simulate(script, expectNothingHeldTwice)),
-      { numRuns: 150 },
+      examples,
     );
   });
 
-  it('starts no run before its groups are done', () => {
+  property('starts no run before its groups are done', 100, (examples) => {
     fc.assert(
       fc.property(moves, (script) => {
         const { state, actions, events } = simulate(script, () => undefined);
@@ -145,11 +146,11 @@ describe('the scheduler, whatever happens,', () => {
         expect(actions.length).toBeGreaterThan(0);
         expect(state.runs.size).toBe(14);
       }),
-      { numRuns: 100 },
+      examples,
     );
   });
 
-  it('moves an ended run only when it is resumed or submitted again', () => {
+  property('moves an ended run only when it is resumed or submitted again', 100, (examples) => {
     fc.assert(
       fc.property(moves, (script) => {
         let endedBefore = new Set<string>();
@@ -160,11 +161,11 @@ describe('the scheduler, whatever happens,', () => {
           endedBefore = endedNow;
         });
       }),
-      { numRuns: 100 },
+      examples,
     );
   });
 
-  it('calls a sweep stuck exactly when runs of it wait, and nothing in it moves', () => {
+  property('calls a sweep stuck exactly when runs of it wait, and nothing in it moves', 100, (examples) => {
     fc.assert(
       fc.property(moves, (script) => {
         simulate(script, (state) => {
@@ -173,11 +174,11 @@ describe('the scheduler, whatever happens,', () => {
           expect(stuckSweeps(state)).toEqual(isStuck ? ['s'] : []);
         });
       }),
-      { numRuns: 100 },
+      examples,
     );
   });
 
-  it('never launches the same attempt twice, and orders an end only for a run that is up', () => {
+  property('never launches the same attempt twice, and orders an end only for a run that is up', 100, (examples) => {
     fc.assert(
       fc.property(moves, (script) => {
         const { actions } = simulate(script, () => undefined);
@@ -188,11 +189,11 @@ describe('the scheduler, whatever happens,', () => {
         for (const { type, id: run, attempt } of actions)
           if (type !== 'launch') expect(launches).toContain(`${run} ${attempt}`);
       }),
-      { numRuns: 100 },
+      examples,
     );
   });
 
-  it('is the same after its events were written down and played again', () => {
+  property('is the same after its events were written down and played again', 100, (examples) => {
     fc.assert(
       fc.property(moves, (script) => {
         const { state, events, actions } = simulate(script, () => undefined);
@@ -203,11 +204,11 @@ describe('the scheduler, whatever happens,', () => {
         expect(again).toEqual(state);
         expect(repeated).toEqual(actions);
       }),
-      { numRuns: 100 },
+      examples,
     );
   });
 
-  it('lets every run end once the world goes on long enough', () => {
+  property('lets every run end once the world goes on long enough', 60, (examples) => {
     fc.assert(
       fc.property(moves, (script) => {
         const { state } = simulate(script, () => undefined);
@@ -226,7 +227,7 @@ describe('the scheduler, whatever happens,', () => {
           [...state.runs.keys()].map((run) => waitingReason(state, run)).filter((reason) => reason !== null),
         ).toEqual([]);
       }),
-      { numRuns: 60 },
+      examples,
     );
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { tiered } from '../tiers.js';
 import { withinTime } from '../../src/spec/expand/expression/time-limit.js';
 import { planOf, refusal } from './sweeps.js';
 
@@ -30,7 +31,7 @@ describe('an expression in a sweep file that is too much work', () => {
     expect(messageOf(command + text)).toMatch(place);
   });
 
-  it.each<{ where: string; text: string }>([
+  const slow = [
     { where: 'when', text: `when: '${bomb}'\nparameters: {loss: 0, ${xs}}` },
     { where: 'expr', text: `parameters: {loss: 0, ${xs}, b: {expr: '${bomb}'}}` },
     { where: 'name', text: `groups: {A: {name: 'x{${bomb}}', parameters: {loss: 0, ${xs}}}}` },
@@ -38,7 +39,8 @@ describe('an expression in a sweep file that is too much work', () => {
       where: 'all points together',
       text: `parameters: {a: {values: ${list(400)}}, b: {values: ${list(400)}}, c: {expr: '${list(300)}.all(v, v != a * b + 1e9)'}}`,
     },
-  ])('is named when the time is over: $where', ({ text }) => {
+  ];
+  tiered(slow, 1)('is named when the time is over: $where', ({ text }) => {
     const message = messageOf(command + text, 2000);
     expect(message).toMatch(/^x\.yaml took more than 2 s, and was at the expression `(xs\.all|\[0, 1, 2)/);
   });

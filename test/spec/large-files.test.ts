@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { tiered } from '../tiers.js';
 import { computedMsOf } from '../times-as-much.js';
 import { UserError } from '../../src/base/user-error.js';
 import { planOf, refusal } from './sweeps.js';
@@ -20,7 +21,7 @@ let planningMs: number;
 beforeAll(() => void (planningMs = computedMsOf(tenThousand)));
 
 describe('a large file', () => {
-  it.each<{ what: string; text: string; said: RegExp }>([
+  const files: { what: string; text: string; said: RegExp }[] = [
     {
       what: 'unknown keys',
       text: many(60_000, (n) => `key${n}: 1\n`),
@@ -75,7 +76,8 @@ describe('a large file', () => {
     { what: 'brackets', text: '['.repeat(50_000), said: /nested|not YAML/ },
     { what: 'one long word', text: `${command}x${'y'.repeat(2_000_000)}: 1`, said: /not YAML/ },
     { what: 'commands', text: 'true\n'.repeat(250_000), said: /250,000 commands; the limit/ },
-  ])('is refused before it takes long: $what', ({ what, text, said }) => {
+  ];
+  tiered(files, 5)('is refused before it takes long: $what', ({ what, text, said }) => {
     const took = computedMsOf(() => {
       const { message, fix } = refusal(() => planOf(text, what === 'commands' ? { path: 'x.txt' } : {}));
       expect(message.slice(0, 400)).toMatch(said);

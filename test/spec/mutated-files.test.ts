@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { property } from '../tiers.js';
 import { UserError } from '../../src/base/user-error.js';
 import { mutant, numbers } from './mutator.js';
 import { planOf, refusal } from './sweeps.js';
 
-/** More in the long form: `MUTATIONS=100000 npx vitest run test/spec/mutated-files.test.ts`. */
+/** More in the long form: `MUTATIONS=100000 npx vitest run test/spec/mutated-files.test.ts --testTimeout=0`. */
 const count = Number(process.env['MUTATIONS'] ?? 400);
 
 const policy = [
@@ -45,15 +46,15 @@ function told(text: string, path: string): Told {
 }
 
 describe('a sweep file that was damaged', () => {
-  it(`gives a plan, or a mistake that is told: ${count} files`, { timeout: 120_000 + count * 60 }, () => {
+  property('gives a plan, or a mistake that is told', count, ({ numRuns }) => {
     const draw = numbers(20_26);
     const tally: Record<Told, number> = { plan: 0, mistake: 0 };
-    for (let index = 0; index < count; index += 1) {
+    for (let index = 0; index < numRuns; index += 1) {
       const isList = draw() < 0.1;
       tally[told(mutant(isList ? [commands] : texts, draw), isList ? 'x.txt' : 'x.yaml')] += 1;
     }
     // Neither may be rare, or the damage is too great or too small to find anything.
-    expect(Math.min(tally.plan, tally.mistake)).toBeGreaterThan(count / 20);
+    expect(Math.min(tally.plan, tally.mistake)).toBeGreaterThan(numRuns / 20);
   });
 
   it.each<{ what: string; text: () => string; says: RegExp }>([

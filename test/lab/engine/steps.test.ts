@@ -31,28 +31,32 @@ async function counting(): Promise<{ engine: Engine; counted: { pauses: number }
 }
 
 describe('a model whose layers are computed in several steps', () => {
-  it('gives the tokens after a long prompt the bits that training gives them, kept or not', async () => {
-    const { engine, counted } = await counting();
-    const prompts = groupsOf(shape, [[300], [170]]).map(({ prompt }, seed) => ({ tokens: prompt, seed }));
-    const scored = async (written: readonly Int32Array[]) =>
-      (await engine.forward(prompts.map(({ tokens }, at) => ({ prompt: tokens, continuations: [written[at]!] }))))
-        .logprobs;
-    // At another temperature nothing is kept for later calls.
-    for (const temperature of [1, 0.5]) {
-      const before = counted.pauses;
-      const drawn = [];
-      for (const prompt of prompts) drawn.push(...(await engine.generate([prompt], { maxTokens: 3, temperature })));
-      expect(counted.pauses - before).toBeGreaterThan(2 + 1 + 4);
-      const together = await engine.generate(prompts, { maxTokens: 3, temperature });
-      expect(together).toEqual(drawn);
-      const said = Float32Array.from(drawn.flatMap(({ logprobs }) => [...logprobs]));
-      expect(said).toEqual(await scored(drawn.map(({ tokens }) => tokens)));
-    }
-    const decoder = await engine.decoder(prompts[0]!.tokens.subarray(0, 1), 1);
-    await decoder.extend([[...prompts[0]!.tokens.subarray(1)]]);
-    const whole = await engine.decoder(prompts[0]!.tokens, 1);
-    expect(await decoder.logprobs()).toEqual(await whole.logprobs());
-  });
+  it(
+    'gives the tokens after a long prompt the bits that training gives them, kept or not',
+    { tags: ['long'] },
+    async () => {
+      const { engine, counted } = await counting();
+      const prompts = groupsOf(shape, [[300], [170]]).map(({ prompt }, seed) => ({ tokens: prompt, seed }));
+      const scored = async (written: readonly Int32Array[]) =>
+        (await engine.forward(prompts.map(({ tokens }, at) => ({ prompt: tokens, continuations: [written[at]!] }))))
+          .logprobs;
+      // At another temperature nothing is kept for later calls.
+      for (const temperature of [1, 0.5]) {
+        const before = counted.pauses;
+        const drawn = [];
+        for (const prompt of prompts) drawn.push(...(await engine.generate([prompt], { maxTokens: 3, temperature })));
+        expect(counted.pauses - before).toBeGreaterThan(2 + 1 + 4);
+        const together = await engine.generate(prompts, { maxTokens: 3, temperature });
+        expect(together).toEqual(drawn);
+        const said = Float32Array.from(drawn.flatMap(({ logprobs }) => [...logprobs]));
+        expect(said).toEqual(await scored(drawn.map(({ tokens }) => tokens)));
+      }
+      const decoder = await engine.decoder(prompts[0]!.tokens.subarray(0, 1), 1);
+      await decoder.extend([[...prompts[0]!.tokens.subarray(1)]]);
+      const whole = await engine.decoder(prompts[0]!.tokens, 1);
+      expect(await decoder.logprobs()).toEqual(await whole.logprobs());
+    },
+  );
 
   it('has the gradient of its halves, computed one after the other', async () => {
     const { engine, counted } = await counting();

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { property } from '../../tiers.js';
 import { UserError } from '../../../src/base/user-error.js';
 import { loadTokenizer } from '../../../src/lab/hugging-face/tokenizer.js';
 import type { Tokenizer } from '../../../src/lab/text/tokenizer.js';
@@ -64,13 +65,13 @@ describe.each(kinds)('the $what', ({ name, kind }) => {
     expect(tokenizer.decodePlain([...ids, expected.size])).toBe(plain);
   });
 
-  it('gives ids below its size for any text', () => {
+  property('gives ids below its size for any text', 50, (examples) => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (text) => {
         const ids = tokenizer.encode(text);
         expect(ids.every((id) => Number.isInteger(id) && id >= 0 && id < tokenizer.size)).toBe(true);
       }),
-      { numRuns: 50 },
+      examples,
     );
   });
 });

@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { property } from '../../tiers.js';
 import { openWandb } from '../../../src/lab/run/wandb-file.js';
 import { everyPoint } from '../../../src/metrics/curve.js';
 import { openMetrics } from '../../../src/metrics/run-metrics.js';
@@ -59,7 +60,7 @@ describe('a file for W&B', () => {
     expect([first!.includes('\x92\x01\x02\x08\x00'), second!.includes('\x92\x01\x02\x08\x01')]).toEqual([true, true]);
   });
 
-  it('says again what it was given, over the borders of blocks', () => {
+  property('says again what it was given, over the borders of blocks', 40, (examples) => {
     // JSON has no −0.
     const finite = fc.double({ noNaN: true, min: -1e30, max: 1e30 }).map((value) => (value === 0 ? 0 : value));
     const number = fc.oneof(finite, fc.constant(null));
@@ -73,7 +74,7 @@ describe('a file for W&B', () => {
         );
         expect(points('test/ü loss', own)).toEqual(rows.map(([value], step) => [step * 3, value ?? NaN]));
       }),
-      { numRuns: 40 },
+      examples,
     );
   });
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { property } from '../../tiers.js';
 import { describeSources } from '../../../src/metrics/describe-sources.js';
 import { openMetrics, type RunMetrics } from '../../../src/metrics/run-metrics.js';
 import { SqliteFile } from '../../../src/metrics/binary/sqlite-file.js';
@@ -92,7 +93,7 @@ describe("trackio's database", () => {
     expect(told).toEqual(Array.from({ length: 50 }, (_, step) => step));
   });
 
-  it('is read up to what is wrong in its log', () => {
+  property('is read up to what is wrong in its log', 25, (examples) => {
     fc.assert(
       fc.property(fc.nat(log.length - 1), fc.integer({ min: 1, max: 255 }), (at, flip) => {
         const spoilt = Buffer.from(log);
@@ -103,7 +104,7 @@ describe("trackio's database", () => {
         expect(told).toEqual(firstSteps(told.length));
         expect(told.length).toBeGreaterThanOrEqual(40);
       }),
-      { numRuns: 25 },
+      examples,
     );
   });
 
@@ -116,7 +117,7 @@ describe("trackio's database", () => {
     expect(points(open().readNow(), 'loss')).toEqual(firstSteps(40));
   });
 
-  it('is read without fail, whatever is wrong in it', () => {
+  property('is read without fail, whatever is wrong in it', 60, (examples) => {
     const flips = fc.array(fc.tuple(fc.nat(database.length - 1), fc.nat(255)), { minLength: 1, maxLength: 200 });
     fc.assert(
       fc.property(flips, (changes) => {
@@ -130,7 +131,7 @@ describe("trackio's database", () => {
           metrics.refresh();
         }
       }),
-      { numRuns: 60 },
+      examples,
     );
   });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { valueText } from '../../../src/query/text.js';
 import { describe, expect, it } from 'vitest';
+import { property } from '../../tiers.js';
 import { Plan } from '../../../src/spec/planned-run.js';
 import { planOf, refusal } from '../sweeps.js';
 
@@ -30,7 +31,7 @@ describe('the order of runs', () => {
     expect(names('parameters: {a: [1, 2]}\ngroups: {B: {}, A: {}}')).toEqual(['B_a1', 'B_a2', 'A_a1', 'A_a2']);
   });
 
-  it('has as many points as the product of the axes, each once, whatever the axes', () => {
+  property('has as many points as the product of the axes, each once, whatever the axes', 200, (examples) => {
     const axes = fc.dictionary(
       fc.constantFrom('a', 'b', 'c', 'd_e', 'f.g'),
       fc.uniqueArray(fc.integer(), { minLength: 1, maxLength: 5 }),
@@ -43,7 +44,7 @@ describe('the order of runs', () => {
         expect(new Set(runs.map(({ name }) => name)).size).toBe(product);
         expect(new Set(runs.map(({ identity }) => identity)).size).toBe(product);
       }),
-      { numRuns: 200 },
+      examples,
     );
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { property } from '../../tiers.js';
 import type { Outcome } from '../../../src/base/outcome.js';
 import { type Expansion, expandBeside } from '../../../src/spec/expand/expand-sweep.js';
 import { identityOf } from '../../../src/spec/expand/identity.js';
@@ -310,7 +311,7 @@ describe('a sweep that is edited and launched again and again', () => {
     );
   });
 
-  it('finds what versions did that gave names by the file', () => {
+  property('finds what versions did that gave names by the file', 300, (examples) => {
     fc.assert(
       fc.property(anEdit, anEdit, endings, (first, second, outcomes) => {
         const place: Place = new Map();
@@ -324,7 +325,7 @@ describe('a sweep that is edited and launched again and again', () => {
         const { runs, started } = launch(second, place, outcomes);
         expect(new Set(started.map((run) => pointOf(run, run.budget ?? [])))).toEqual(wantedOf(runs, before));
       }),
-      { numRuns: 300 },
+      examples,
     );
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { property } from '../../tiers.js';
 import { UserError } from '../../../src/base/user-error.js';
 import { computedFromSeeds } from '../../../src/spec/file/sweep-file.js';
 import { parseSweepFile } from '../../../src/spec/file/parse-sweep-file.js';
@@ -299,7 +300,7 @@ describe('a sweep file', () => {
     ),
   }));
 
-  it('is planned or refused with a UserError, whatever it holds', () => {
+  property('is planned or refused with a UserError, whatever it holds', 800, (examples) => {
     const tree = fc.dictionary(keys, value, { maxKeys: 8 }).map((file) => JSON.stringify({ command: ['a'], ...file }));
     fc.assert(
       fc.property(tree, (text) => {
@@ -309,11 +310,11 @@ describe('a sweep file', () => {
           if (!(error instanceof UserError)) throw error;
         }
       }),
-      { numRuns: 800 },
+      examples,
     );
   });
 
-  it('is planned or refused with a UserError, even if it is noise', () => {
+  property('is planned or refused with a UserError, even if it is noise', 800, (examples) => {
     const noise = fc
       .array(
         fc.constantFrom(
@@ -349,7 +350,7 @@ describe('a sweep file', () => {
           if (!(error instanceof UserError)) throw error;
         }
       }),
-      { numRuns: 800 },
+      examples,
     );
   });
 });

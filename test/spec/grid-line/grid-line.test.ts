@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { property } from '../../tiers.js';
 import type { ParameterValue, Scalar } from '../../../src/base/scalar.js';
 import { UserError } from '../../../src/base/user-error.js';
 import type { ArgumentStyle } from '../../../src/spec/grid-line/argument-style.js';
@@ -310,7 +311,7 @@ describe('the sweep file of a grid line', () => {
     ]);
   });
 
-  it('gives the points of the line, whatever texts and numbers they are', () => {
+  property('gives the points of the line, whatever texts and numbers they are', 150, (examples) => {
     const scalar = fc.oneof(
       fc.string(),
       fc.integer(),
@@ -332,11 +333,11 @@ describe('the sweep file of a grid line', () => {
         );
         expect(points(line)).toEqual(product);
       }),
-      { numRuns: 150 },
+      examples,
     );
   });
 
-  it('is refused in words, whatever is typed', () => {
+  property('is refused in words, whatever is typed', 3000, (examples) => {
     const pieces = fc.constantFrom(
       'choice',
       'range',
@@ -378,7 +379,7 @@ describe('the sweep file of a grid line', () => {
           }
         }
       }),
-      { numRuns: 3000 },
+      examples,
     );
   });
 });

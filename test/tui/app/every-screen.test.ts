@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { property } from '../../tiers.js';
 import { GpuIndex } from '../../../src/base/ids.js';
 import { toAscii } from '../../../src/text/ascii.js';
 import type { WindowStore } from '../../../src/tui/app/window-store.js';
@@ -280,7 +281,7 @@ const wild = fc.oneof(
 const harmful = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/;
 
 describe('every screen and dialog, with foreign text in every name, value and line', () => {
-  it('keeps its columns, and lets nothing through that a terminal would obey', () => {
+  property('keeps its columns, and lets nothing through that a terminal would obey', 40, (examples) => {
     const size = fc.record({ width: fc.integer({ min: 40, max: 160 }), height: fc.integer({ min: 10, max: 50 }) });
     fc.assert(
       fc.property(fc.constantFrom(...ways), wild, size, (route, text, { width, height }) => {
@@ -291,7 +292,7 @@ describe('every screen and dialog, with foreign text in every name, value and li
         expect(painted(frameOf(store), width, height)).not.toMatch(harmful);
         store.close();
       }),
-      { numRuns: 40 },
+      examples,
     );
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { property } from '../../tiers.js';
 import type { WindowStore } from '../../../src/tui/app/window-store.js';
 import { lineWidth, type Line } from '../../../src/tui/surface/span.js';
 import { aWindow, screenText, frameOf } from '../frames.js';
@@ -148,7 +149,7 @@ function tonesOf(words: string): string[] {
 }
 
 describe('both', () => {
-  it('have exactly the size of the terminal, whatever is pressed', () => {
+  property('have exactly the size of the terminal, whatever is pressed', 25, (examples) => {
     const keys = [
       'c',
       'S',
@@ -177,7 +178,7 @@ describe('both', () => {
         expect(lines).toHaveLength(height);
         expect(lines.filter((line) => lineWidth(line) !== width)).toEqual([]);
       }),
-      { numRuns: 25 },
+      examples,
     );
   });
 });

@@ -1,6 +1,7 @@
 import xterm from '@xterm/headless';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { property } from '../../tiers.js';
 import type { WriteTarget } from '../../../src/tui/surface/terminal-writer.js';
 import { LinePainter } from '../line-painter.js';
 import { themeFor } from '../../../src/tui/surface/theme.js';
@@ -70,7 +71,7 @@ function after(before: readonly Line[], lines: readonly Line[], kept: number): L
 }
 
 describe('the surface', () => {
-  it('leaves the terminal showing exactly the last frame, whatever came before', async () => {
+  property('leaves the terminal showing exactly the last frame, whatever came before', 150, async (examples) => {
     await fc.assert(
       fc.asyncProperty(fc.array(frame, { minLength: 1, maxLength: 8 }), async (frames) => {
         const terminal = new xterm.Terminal({ cols: 20, rows: 5, allowProposedApi: true, scrollback: 0 });
@@ -90,7 +91,7 @@ describe('the surface', () => {
         terminal.dispose();
         expect(shown).toEqual(expected);
       }),
-      { numRuns: 150 },
+      examples,
     );
   });
 

@@ -3,6 +3,7 @@ import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { property, tiered } from '../../../tiers.js';
 import { parse } from 'yaml';
 import type { WrittenRow } from '../../../../src/metrics/formats/format.js';
 import { logFormat } from '../../../../src/metrics/formats/log/log.js';
@@ -77,13 +78,13 @@ describe('lines that public programs print', () => {
     },
   );
 
-  it.each(forms)('give the same rows one byte at a time: $program', (form) => {
+  tiered(forms, 60)('give the same rows one byte at a time: $program', (form) => {
     const bytes = Buffer.from(textOf(form));
     const whole = rowsOfGrowing([bytes]);
     expect(rowsOfGrowing(Array.from(bytes, (byte) => Uint8Array.of(byte)))).toEqual(whole);
   });
 
-  it('give the same rows in pieces of any length', () => {
+  property('give the same rows in pieces of any length', 60, (examples) => {
     const all = Buffer.from(forms.map(textOf).join('\n'));
     const whole = rowsOfGrowing([all]);
     expect(whole.length).toBeGreaterThan(forms.length);
@@ -94,7 +95,7 @@ describe('lines that public programs print', () => {
         const pieces = ends.map((end, index) => all.subarray(ends[index - 1] ?? 0, end));
         expect(rowsOfGrowing(pieces)).toEqual(whole);
       }),
-      { numRuns: 60 },
+      examples,
     );
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { property } from '../../../tiers.js';
 import { timesAsMuch } from '../../../times-as-much.js';
 import { attemptSeparator } from '../../../../src/contract/files.js';
 import { LogRows } from '../../../../src/metrics/formats/log/log-rows.js';
@@ -315,7 +316,7 @@ it('tries patterns a bounded number of times for a line, whatever it is made of'
   expect(Math.max(...most.map(({ tries }) => tries))).toBeGreaterThan(1000);
 });
 
-it('takes any line without fail', () => {
+property('takes any line without fail', 300, (examples) => {
   const hostile = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 300 }),
     fc.stringMatching(/^[{}'":,=|%\[\]()0-9a-z \-]{0,200}$/),
@@ -325,6 +326,6 @@ it('takes any line without fail', () => {
     fc.property(fc.array(hostile, { maxLength: 20 }), (lines) => {
       for (const row of rowsIn(...lines)) expect(Object.keys(row).length).toBeLessThan(5000);
     }),
-    { numRuns: 300 },
+    examples,
   );
 });

@@ -38,7 +38,7 @@ describe.each(distributions.map((made) => [JSON.stringify(made.parameter), made]
       quantiles.forEach((value, index) => expect(placeOf(value)).toBeCloseTo(places[index]!, 9));
     });
 
-    it('lie as often below each of them as W&B’s do (Kolmogorov and Smirnov, at 1 %)', () => {
+    it('lie as often below each of them as W&B’s do (Kolmogorov and Smirnov, at 1 %)', { tags: ['long'] }, () => {
       const drawn = planOf(sweepOf(parameter)).runs.map(({ parameters }) => parameters['x'] as number);
       expect(drawn).toHaveLength(draws);
       const tolerance = 1e-9;

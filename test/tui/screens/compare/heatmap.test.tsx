@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { property } from '../../../tiers.js';
 import { textWidth } from '../../../../src/text/display-width.js';
 import { HeatmapGrid } from '../../../../src/tui/screens/compare/heatmap-grid.js';
 import { defaultAxes, heatmapParameters, heatmapsOf } from '../../../../src/tui/screens/compare/heatmap.js';
@@ -124,7 +125,7 @@ describe('the picture', () => {
     expect(`\n${textOf(grid, 70, 20).join('\n')}\n`).toMatchSnapshot();
   });
 
-  it('shows a cell of each in any room, wherever it is scrolled to, and stays in it', () => {
+  property('shows a cell of each in any room, wherever it is scrolled to, and stays in it', 50, (examples) => {
     const size = fc.record({ width: fc.integer({ min: 38, max: 300 }), height: fc.integer({ min: 5, max: 80 }) });
     const place = fc.record({ top: fc.nat(9), left: fc.nat(9) });
     fc.assert(
@@ -135,7 +136,7 @@ describe('the picture', () => {
         expect(rows.filter((row) => textWidth(row) > width)).toEqual([]);
         expect(rows[0]).toContain('── loss');
       }),
-      { numRuns: 50 },
+      examples,
     );
   });
 });
