@@ -168,11 +168,13 @@ function showPainted(store: WindowStore): void {
   const surface = new Surface(target, theme, store.size, leave);
   mountApp({ store, surface, onError: leave });
   process.stdin.setRawMode(true);
-  listen(process.stdin, (event) => {
-    if (event.kind !== 'key') return;
+  const key = (name: string): void => {
     presses++;
-    store.press(event.name);
-  });
+    store.press(name);
+  };
+  const nothing = (): void => undefined;
+  const pointer = { click: nothing, drag: nothing, move: nothing, wheel: nothing };
+  listen(process.stdin, { key, paste: nothing, ...pointer, keyboard: nothing, answer: nothing });
 }
 
 function showByInk(store: WindowStore): void {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { ownJsonLines } from '../../src/metrics/formats/json-lines.js';
+import { ownJsonLines } from '../../src/metrics/formats/line-format.js';
 import { MetricOutline } from '../../src/metrics/outlined-metrics.js';
 import { removeFolder } from '../remove-folder.js';
 

@@ -2,8 +2,7 @@ import { appendFileSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmS
 import { tmpdir } from 'node:os';
 import { dirname, join, normalize } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ownJsonLines } from '../../src/metrics/formats/json-lines.js';
-import { lineFormat } from '../../src/metrics/formats/line-format.js';
+import { lineFormat, ownJsonLines } from '../../src/metrics/formats/line-format.js';
 import { type MetricRow, openMetrics } from '../../src/metrics/run-metrics.js';
 import { removeFolder } from '../remove-folder.js';
 

@@ -2,7 +2,7 @@ import { csv, d3rlpyCsv, monitorCsv } from './csv.js';
 import { databaseFormats } from './databases/database-runs.js';
 import { dvclive } from './dvclive.js';
 import type { MetricFormat } from './format.js';
-import { jsonLines, ownJsonLines, systemUsage } from './json-lines.js';
+import { jsonLines, ownJsonLines, systemUsage } from './line-format.js';
 import { logFormat } from './log/log.js';
 import type { LogPatterns } from './log/log-rows.js';
 import { mlflow } from './mlflow.js';

@@ -16,7 +16,7 @@ import { calmNewsPause, WindowStore } from './window-store.js';
 import type { EditorPort } from '../state/editor-port.js';
 import { ExternalEditor } from './external-editor.js';
 import { firstPicture } from './frame.js';
-import { listen, type InputEvent } from '../terminal/input-decoder.js';
+import { listen } from '../terminal/input-decoder.js';
 import { type Size, Surface } from '../surface/surface.js';
 import type { MountedWindow } from '../surface/ink-window.js';
 import type { FleetPort, RunDetails, RunFilesPort, MakeSummary } from '../state/port.js';
@@ -162,22 +162,21 @@ class WindowLife {
     if (this.#isOver) return;
     this.#mounted = mount({ store: this.#store, surface: this.#surface, onError: this.#fail });
     this.#stdin.setRawMode(true);
-    this.#deafen = listen(this.#stdin, this.#hear);
+    this.#deafen = listen(this.#stdin, {
+      key: this.#store.press,
+      paste: (text) => this.#store.paste(text),
+      wheel: this.#store.turn,
+      click: (cell) => {
+        this.#surface.point(cell);
+        this.#store.pointChart(this.#surface.hover(cell));
+      },
+      drag: (cell) => this.#surface.drag(cell),
+      move: (cell) => this.#pointer.hear(cell),
+      keyboard: () => this.#session.useKeyboard(),
+      answer: (codes) => this.#hearOfGraphics(codes),
+    });
     this.#onReady();
   }
-
-  readonly #hear = (event: InputEvent): void => {
-    if (event.kind === 'key') this.#store.press(event.name);
-    else if (event.kind === 'paste') this.#store.paste(event.text);
-    else if (event.kind === 'keyboard') this.#session.useKeyboard();
-    else if (event.kind === 'move') this.#pointer.hear(event);
-    else if (event.kind === 'drag') this.#surface.drag(event);
-    else if (event.kind === 'answer') this.#hearOfGraphics(event.codes);
-    else if (event.kind === 'click') {
-      this.#surface.point(event);
-      this.#store.pointChart(this.#surface.hover(event));
-    } else this.#store.turn(event.way);
-  };
 
   #useMouse(): void {
     const { mouse, hover } = this.#preferences;

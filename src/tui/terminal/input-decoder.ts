@@ -229,8 +229,9 @@ const patience = 50;
  *
  * @returns A function that stops reading.
  */
-export function listen(stdin: NodeJS.ReadStream, tell: (event: InputEvent) => void): () => void {
+export function listen(stdin: NodeJS.ReadStream, listener: InputListener): () => void {
   const decoder = new InputDecoder();
+  const tell = (event: InputEvent): void => tellOf(event, listener);
   let timer: NodeJS.Timeout | null = null;
   const hear = (text: string): void => {
     if (timer !== null) clearTimeout(timer);
@@ -248,6 +249,39 @@ export function listen(stdin: NodeJS.ReadStream, tell: (event: InputEvent) => vo
     stdin.pause();
     stdin.unref();
   };
+}
+
+type Cell = { readonly column: number; readonly row: number };
+
+/** What is called for each kind of input, see `InputEvent`. */
+type InputListener = {
+  readonly key: (name: string) => void;
+  readonly paste: (text: string) => void;
+  readonly click: (cell: Cell) => void;
+  readonly drag: (cell: Cell) => void;
+  readonly move: (cell: Cell) => void;
+  readonly wheel: (way: 'up' | 'down') => void;
+  readonly keyboard: () => void;
+  readonly answer: (codes: string) => void;
+};
+
+function tellOf(event: InputEvent, listener: InputListener): void {
+  switch (event.kind) {
+    case 'key':
+      return listener.key(event.name);
+    case 'paste':
+      return listener.paste(event.text);
+    case 'click':
+    case 'drag':
+    case 'move':
+      return listener[event.kind](event);
+    case 'wheel':
+      return listener.wheel(event.way);
+    case 'keyboard':
+      return listener.keyboard();
+    case 'answer':
+      return listener.answer(event.codes);
+  }
 }
 
 /** User input reported by a terminal. Columns and rows count from 0 at the top left. */
