@@ -1,18 +1,21 @@
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { OpenTerminal } from '../../scripts/terminal.js';
 import { workplace } from './program.js';
 
-const { run, write, read } = workplace();
+const { run, write, read, open } = workplace();
+let terminal: OpenTerminal | null = null;
+afterEach(() => terminal?.close());
 
 describe('a sweep with a study of its own', () => {
-  it('shows it in its report, for programs and on the page, once the runs are done', async () => {
+  it('shows it in its report, for programs, on the page and in the window, once the runs are done', async () => {
     const example = join(process.cwd(), 'examples/study.mjs');
     write(
       'rates.yaml',
       `
 groups:
   runs:
-    command: [sh, -c, 'printf "{\\"step\\": 1, \\"accuracy\\": $1}\\n" > "$2/metrics.jsonl"', sh, '\${acc}', '\${run_dir}']
+    command: [sh, -c, 'printf "{\\"step\\": 0, \\"accuracy\\": 40}\\n{\\"step\\": 1, \\"accuracy\\": $1}\\n" > "$2/metrics.jsonl"', sh, '\${acc}', '\${run_dir}']
     cases: [{ lr: 0.01, acc: 90 }, { lr: 0.01, acc: 80 }, { lr: 0.1, acc: 60 }]
   study: { needs: [runs], command: [node, '${example}', '\${sweep_dir}'] }
 `,
@@ -55,5 +58,17 @@ groups:
     expect(read('rates.html')).toMatch(
       /<h2>accuracy by learning rate<\/h2>[\s\S]*aria-label="Accuracy over learning rate"/,
     );
+    expect(/aria-label="accuracy over step of 3 runs"[\s\S]*?<\/svg>/.exec(read('rates.html'))![0]).toContain(
+      '>chance<',
+    );
+    terminal = open('attach', 'rates');
+    const shows = (what: RegExp) => terminal!.waitFor((rows) => rows.some((row) => what.test(row)));
+    // The line is in the chart, beside the run's own name and value.
+    await shows(/│.*chance/);
+    terminal.write('S');
+    await shows(/holds: The smallest rate is best\./);
+    await shows(/0\.01 {2}85 \[80, 90\] n=2/);
+    terminal.write('q');
+    await terminal.ended();
   });
 });

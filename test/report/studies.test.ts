@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -171,6 +171,13 @@ describe('what a program has to say of a sweep', () => {
     expect(await read()).toBe(first);
     writeFileSync(join(sweep, 'a/study.json'), '{"notes": ["the second"]}');
     expect((await read())(80)).toEqual(['a · study', 'the second']);
+    // One without anything to show is not read again with the others, until it changes.
+    const lines = '"lines": [{"metrics": "loss", "y": 1}]';
+    writeFileSync(join(sweep, 'b/study.json'), `{${lines}}`);
+    expect((await read())(80)).toEqual(['a · study', 'the second']);
+    writeFileSync(join(sweep, 'b/study.json'), `{${lines}, "notes": ["of b"]}`);
+    expect((await read())(80)).toEqual(['a · study', 'the second', '', 'b · study', 'of b']);
+    rmSync(join(sweep, 'b/study.json'));
     const rows = Array.from({ length: 900 }, (_, row) => [row]);
     writeFileSync(join(sweep, 'a/study.json'), JSON.stringify({ tables: [{ columns: ['row'], rows }] }));
     expect((await read())(80)).toHaveLength(501);

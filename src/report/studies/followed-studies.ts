@@ -1,4 +1,5 @@
 import { Memoized } from '../../base/memo.js';
+import { studyLimits } from '../../contract/study.js';
 import { counted } from '../../text/numbers.js';
 import { paperOf } from '../paper.js';
 import { type FoundStudy, readStudies, studyFiles } from './found-studies.js';
@@ -11,6 +12,8 @@ const MOST_LINES = 500;
 export class FollowedStudies {
   readonly #ascii: boolean;
   #stamps = '';
+  /** Stamps by path of files that have nothing to show here, such as lines for the charts of a run: most runs may have one. */
+  readonly #silent = new Map<string, string>();
   #lines: (width: number) => string[] = () => [];
 
   constructor(ascii: boolean) {
@@ -22,11 +25,20 @@ export class FollowedStudies {
     const files = await studyFiles(directory, runs, pause);
     const stamps = JSON.stringify(files);
     if (stamps === this.#stamps) return this.#lines;
-    const { studies } = await readStudies(files, pause);
+    const shown = files.filter(({ path, stamp }) => this.#silent.get(path) !== stamp);
+    const { studies } = await readStudies(shown, pause);
     this.#stamps = stamps;
+    this.#noteSilent(shown, studies);
     const laid = new Memoized<string[]>();
     this.#lines = (width) => laid.value([width], () => this.#layOut(studies, width));
     return this.#lines;
+  }
+
+  #noteSilent(read: Awaited<ReturnType<typeof studyFiles>>, studies: readonly FoundStudy[]): void {
+    // Beyond the limit they were not read.
+    if (studies.length > studyLimits.studies) return;
+    const told = new Set(studies.map(({ file }) => file));
+    for (const { file, path, stamp } of read) if (!told.has(file)) this.#silent.set(path, stamp);
   }
 
   #layOut(studies: readonly FoundStudy[], width: number): string[] {
