@@ -93,7 +93,7 @@ export async function decideEngine(
 
 /** `threads`: those of our kernels; null for TensorFlow.js. */
 type Decision = Choice & { readonly threads: number | null };
-export type Chosen = Decision & { readonly engine: Engine };
+type Chosen = Decision & { readonly engine: Engine };
 
 export async function openEngine(
   shape: ModelShape,

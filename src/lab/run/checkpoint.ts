@@ -4,10 +4,9 @@ import * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
 import { runFiles } from '../../contract/files.js';
 import { parseJsonLine } from '../../contract/json-line.js';
-import type { Engine } from '../engine/engine.js';
 import { checkpointRows, placeOf } from './checkpoint-rows.js';
 import { type Companions, writeCompanions } from './companion-files.js';
-import { isOwn, readModel, restoreModel } from './model-files.js';
+import { isOwn, readModel } from './model-files.js';
 import type { TrainingService } from '../service/service.js';
 import type { RunDirectory } from './run-directory.js';
 import { readJson } from './read-json.js';
@@ -110,11 +109,6 @@ function wholeCheckpoint(path: string): Resumed | string {
     throw error;
   }
   return { path, batch: saved.data.batch, state: saved.data.state };
-}
-
-/** Loads a checkpoint's weights and optimizer state into the engine; with adapters, those of the adapters. */
-export async function restore(engine: Engine, resumed: Resumed): Promise<void> {
-  await restoreModel(resumed.path, engine);
 }
 
 function replaceDirectory(draft: string, target: string): void {

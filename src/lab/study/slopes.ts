@@ -28,7 +28,7 @@ type SlopeFacts = {
 type SlopeRun = SlopeFacts & { readonly base: string; readonly rate: number; readonly expected: number };
 
 /** The runs of a group that differ in seed and secret alone. `varies`: what they share and other rows of the group do not. */
-export type SlopeRow = {
+type SlopeRow = {
   readonly group: string;
   readonly setting: string;
   readonly varies: readonly string[];
@@ -62,7 +62,7 @@ function slopeRuns(runs: readonly ReportedRun[], kept: KeptFacts): SlopeRun[] {
 }
 
 /** Null: the slope was not measured, or the answer was likelier than not at the beginning. */
-export function slopeFacts(rows: RunRows): SlopeFacts | null {
+function slopeFacts(rows: RunRows): SlopeFacts | null {
   const [slope] = rows.series('test/slope').y;
   const { x: updates, y: odds } = rows.series('test/log_odds', 'optim/updates');
   const [start] = odds;

@@ -37,7 +37,7 @@ type Place = { readonly kl: number; readonly reward: number };
 type Noise = { readonly step: number; readonly ways: readonly NoiseMeasurement[] };
 /** A checkpoint that `memrl eval-batch` evaluated. `entropy`: nats a token. */
 type Evaluated = { readonly step: number; readonly pass: number; readonly entropy: number };
-export type Trained = MeasuredRun & {
+type Trained = MeasuredRun & {
   readonly name: string;
   readonly path: readonly Place[];
   readonly noise: readonly Noise[];

@@ -174,7 +174,7 @@ async function movedBy(
 }
 
 /** How far a policy moved on generated tokens: sums of log-probability before less after, and of half its square. */
-export type Moved = { readonly kl1: number; readonly kl2: number; readonly tokens: number };
+type Moved = { readonly kl1: number; readonly kl2: number; readonly tokens: number };
 
 /** @param datums With the log-probabilities at sampling. */
 export async function movedOn(

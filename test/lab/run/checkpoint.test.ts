@@ -1,9 +1,10 @@
 import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { lastCheckpoint, restore, saveCheckpoint } from '../../../src/lab/run/checkpoint.js';
+import { lastCheckpoint, saveCheckpoint } from '../../../src/lab/run/checkpoint.js';
+
 import { checkpointRows } from '../../../src/lab/run/checkpoint-rows.js';
-import { findModel, readModel } from '../../../src/lab/run/model-files.js';
+import { findModel, readModel, restoreModel } from '../../../src/lab/run/model-files.js';
 import { openRunDirectory } from '../../../src/lab/run/run-directory.js';
 import { microEngine } from '../micro-engine.js';
 import { EngineService } from '../../../src/lab/service/engine-service.js';
@@ -26,7 +27,7 @@ describe('a checkpoint', () => {
     const other = await microEngine(2);
     const found = lastCheckpoint(directory, unsaid)!;
     expect(found).toMatchObject({ batch: 1, state: { at: 1 } });
-    await restore(other, found);
+    await restoreModel(found.path, other);
     expect(await other.weights()).toEqual(await engine.weights());
     expect(await other.optimizerState()).toEqual(await engine.optimizerState());
   });

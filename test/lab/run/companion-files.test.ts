@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { loadModel } from '../../../src/lab/hugging-face/directory.js';
 import { loadTokenizer } from '../../../src/lab/hugging-face/tokenizer.js';
 import { describeModel, exportModel, memoryVocabularyFiles } from '../../../src/lab/hugging-face/export-model.js';
-import { lastCheckpoint, restore, saveCheckpoint } from '../../../src/lab/run/checkpoint.js';
+import { lastCheckpoint, saveCheckpoint } from '../../../src/lab/run/checkpoint.js';
+import { restoreModel } from '../../../src/lab/run/model-files.js';
 import { writeCompanions } from '../../../src/lab/run/companion-files.js';
 import { findModel, readModel } from '../../../src/lab/run/model-files.js';
 import { openRunDirectory, type RunDirectory } from '../../../src/lab/run/run-directory.js';
@@ -43,7 +44,7 @@ describe('a checkpoint with the files of Hugging Face', () => {
     const { optimizer, weights } = readModel(found.path);
     expect(optimizer!.step).toBe(1);
     const other = await microEngine(2);
-    await restore(other, found);
+    await restoreModel(found.path, other);
     expect(await other.weights()).toEqual(weights);
     expect(await other.optimizerState()).toEqual(optimizer);
   });

@@ -73,7 +73,7 @@ type Matrix = {
 /** A vector of norm weights, or of biases. */
 type Vector = { readonly at: number; readonly gradient: number };
 
-export type LayerParameters = {
+type LayerParameters = {
   readonly attentionNorm: Vector;
   readonly qkv: Matrix;
   /** null when queries, keys and values have none. */

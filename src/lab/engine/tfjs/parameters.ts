@@ -15,7 +15,7 @@ export type LayerWeights = {
 };
 
 /** The weights, or their gradient, cut into matrices and norms. */
-export type Weights = {
+type Weights = {
   /** [vocabulary × width]. The head has the same shape, and is the embedding itself when tied. */
   readonly embedding: Tensor;
   readonly layers: readonly LayerWeights[];

@@ -34,13 +34,13 @@ export function memoryTask(settings: Settings): MemoryTask | null {
 }
 
 /** The number of possible secrets; null: the settings do not tell. */
-export function sizeOf(settings: Settings): number | null {
+function sizeOf(settings: Settings): number | null {
   const N = wholeNumber(settings['N']);
   return N === null || N < 1 ? null : N;
 }
 
 /** The secret; null: only the program knows it. */
-export function secretOf(settings: Settings): number | null {
+function secretOf(settings: Settings): number | null {
   return wholeNumber(settings['secret'] ?? settings['fixed_secret']);
 }
 

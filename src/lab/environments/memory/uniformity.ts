@@ -63,7 +63,7 @@ export async function bitUniformity(engine: Engine, N: number, secrets: readonly
 }
 
 /** For answers with these log-probabilities (natural): their total probability, and the entropy among them, in bits. */
-export function spreadOf(logprobs: readonly number[]): { readonly valid: number; readonly entropy: number } {
+function spreadOf(logprobs: readonly number[]): { readonly valid: number; readonly entropy: number } {
   const probabilities = logprobs.map(Math.exp);
   const valid = probabilities.reduce((sum, p) => sum + p, 0);
   const entropy = -probabilities.reduce((sum, p) => (p === 0 ? sum : sum + (p / valid) * Math.log2(p / valid)), 0);
@@ -74,7 +74,7 @@ export function spreadOf(logprobs: readonly number[]): { readonly valid: number;
  * Natural log of the probability of each answer below N, including the end of its message but not the `User:` after
  * that.
  */
-export async function numberLogprobs(service: Forward, N: number, format: AnswerFormat): Promise<number[]> {
+async function numberLogprobs(service: Forward, N: number, format: AnswerFormat): Promise<number[]> {
   const atOnce = 512;
   const found: number[] = [];
   for (let from = 0; from < N; from += atOnce) {

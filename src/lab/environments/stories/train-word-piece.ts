@@ -60,7 +60,7 @@ function countWords(texts: Iterable<string>): Map<string, number> {
 }
 
 /** A word as pieces, and how often it occurs. */
-export type Word = { readonly count: number; pieces: readonly string[] };
+type Word = { readonly count: number; pieces: readonly string[] };
 
 /** Two pieces that follow each other, and the piece that they become. */
 export type Merge = { readonly left: string; readonly right: string; readonly joined: string };

@@ -20,7 +20,7 @@ export type ClaimSection =
   | { readonly kind: 'metrics'; readonly group: string; readonly rows: readonly MeasuredRow[] };
 
 /** A setting, and the values of metrics of each of its runs. */
-export type MeasuredRow = {
+type MeasuredRow = {
   readonly title: string | null;
   readonly varies: Readonly<Record<string, unknown>>;
   readonly results: Measured;

@@ -22,7 +22,7 @@ const TIMES_LOST = 'test/bits/times_lost';
 const UPDATES = 'optim/updates';
 
 /** What the metrics of a run tell of the secret. `distinct`: number of different examples learnt from; null: it did not count them. */
-export type RunFacts = ToldRun & { readonly distinct: number | null; readonly timesLost: number };
+type RunFacts = ToldRun & { readonly distinct: number | null; readonly timesLost: number };
 
 export function factsOf(rows: RunRows, task: MemoryTask, state: ReportedState): RunFacts {
   const last = Object.fromEntries([...rows.keys].map((key) => [key, rows.last(key) ?? null]));

@@ -68,7 +68,7 @@ export type RunOrigin = {
 };
 
 /** `below`: most seeds did not memorise within the budget, so this is what it must be less than. */
-export type BitsPerEpisode = { kind: 'measured' | 'below'; bits: number } | null;
+type BitsPerEpisode = { kind: 'measured' | 'below'; bits: number } | null;
 
 type JudgedRuns = {
   group: string;
@@ -141,7 +141,7 @@ type Learning = Pick<MemoryRow, 'medianOfAll' | 'budget' | 'bitsPerEpisode'> & {
   missed: readonly Miss[];
 };
 
-export function learningOf(verdicts: readonly Verdict[], secretBits: number): Learning {
+function learningOf(verdicts: readonly Verdict[], secretBits: number): Learning {
   const memorised = verdicts.filter((verdict) => verdict.kind === 'memorised');
   const missed = verdicts.filter(isMiss);
   const medianOfAll = median([...memorised.map(({ episodes }) => episodes), ...missed.map(() => Infinity)]);

@@ -148,7 +148,7 @@ const Completion = z.looseObject({
     .min(1),
 });
 
-export type ServedSamplingOptions = {
+type ServedSamplingOptions = {
   /** What the names of the run's weights on the server begin with. */
   readonly name: string;
   /** A directory that the server sees under the same path, for the weights of each step. */

@@ -18,7 +18,7 @@ const version = 'age-encryption.org/v1';
 const CHUNK = 64 * 2 ** 10;
 
 /** A public key, as 32 bytes. */
-export type Recipient = Uint8Array;
+type Recipient = Uint8Array;
 
 /** Reads a public key, `age1…`. @throws UserError when the text is no such key. */
 export function recipientOf(text: string): Recipient {
