@@ -90,7 +90,7 @@ function baseKey(runs: readonly PlacedRun[]): string | null {
 }
 
 /** Whether runs of the same seeds all have the same value of a parameter. */
-export function followsSeeds(runs: readonly PlacedRun[], key: string): boolean {
+function followsSeeds(runs: readonly PlacedRun[], key: string): boolean {
   const values = new Map<string, unknown>();
   return originsOf(runs).every(({ pair }, index) => {
     const value = runs[index]!.parameters[key];

@@ -1,4 +1,3 @@
-import { NOTHING } from './numbers.js';
 import { lineText } from './display-text.js';
 import { fit, fitRight, textWidth, truncate } from './display-width.js';
 import { fitDistinct } from './distinct-names.js';
@@ -15,11 +14,6 @@ export type Column = {
   /** Whether its cells are names, which are shortened so that they still differ. */
   hasNames?: boolean;
 };
-
-/** The column, unless it has a dash in every row. */
-export function unlessNothing(candidate: Column): Column[] {
-  return candidate.cells.every((cell) => cell === NOTHING) ? [] : [candidate];
-}
 
 /** Builds columns from rows: takes a title, and a function from a row to its text. */
 export function columnsOf<Row>(rows: readonly Row[]) {

@@ -11,7 +11,7 @@ import { runInForeground } from '../../processes/started-program.js';
 import { expandBeside } from '../../spec/expand/expand-sweep.js';
 import type { Plan } from '../../spec/planned-run.js';
 import { shellQuote } from '../../text/shell-words.js';
-import type { Draft, EditorPort, OwnFile, Verdict } from '../../tui/state/editor-port.js';
+import type { Draft, EditorPort, OwnFile, Verdict } from '../../tui/state/port.js';
 import { keepLaunched, surveysOf, withSnapshots } from '../launch/submit.js';
 import { definedEnvironment, requestedSlots, runsDirectory } from '../options.js';
 import { type Change, type Compared, type Difference, differenceOf, isQueued } from '../launch/compare.js';

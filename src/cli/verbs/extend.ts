@@ -1,6 +1,6 @@
 import { UserError } from '../../base/user-error.js';
 import type { Fleet } from '../../client/fleet.js';
-import type { Draft } from '../../tui/state/editor-port.js';
+import type { Draft } from '../../tui/state/port.js';
 import { confirm } from '../act-on-runs.js';
 import { exitCodes } from '../answers/exit-codes.js';
 import { TerminalEditor } from '../editor/terminal-editor.js';

@@ -1,11 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { openWindow, runFiles, withChartLines } from '../../tui/app/open-window.js';
-import type { RunFilesPort } from '../../tui/state/port.js';
+import type { EditorPort, RunFilesPort } from '../../tui/state/port.js';
 import { foundLog } from '../../logs/log-file.js';
 import { fileSource, lastLines } from '../../logs/log-source.js';
 import { UserError } from '../../base/user-error.js';
 import { shellQuote } from '../../text/shell-words.js';
-import type { EditorPort } from '../../tui/state/editor-port.js';
 import { openShell } from '../editor/terminal-editor.js';
 import { FolderFleet, readOnly } from '../../view/folder-fleet.js';
 import { outputWidth, hasColour, hasScreen, print, remark } from '../terminal.js';

@@ -13,7 +13,7 @@ export const palette = [
 ];
 
 /** Size of a figure in CSS pixels; a narrow screen scales it down. */
-export type FigureSize = { readonly width: number; readonly height: number };
+type FigureSize = { readonly width: number; readonly height: number };
 const wholeWidth: FigureSize = { width: 860, height: 340 };
 
 /**

@@ -1,7 +1,7 @@
 import { assertNever } from '../../base/assert-never.js';
 import { errorText, UserError } from '../../base/user-error.js';
 import { cleanText } from '../../text/display-text.js';
-import type { Draft, EditorPort } from '../state/editor-port.js';
+import type { Draft, EditorPort } from '../state/port.js';
 import type { EditorEffect, Note } from '../state/ui-state.js';
 import type { PreferencesPort } from '../state/preferences-port.js';
 

@@ -13,15 +13,13 @@ import { openOutlinedMetrics, openWholeMetrics } from '../../metrics/outlined-me
 import { cleanText } from '../../text/display-text.js';
 import { capabilitiesOf, GraphicsFinder } from '../terminal/capabilities.js';
 import { calmNewsPause, WindowStore } from './window-store.js';
-import type { EditorPort } from '../state/editor-port.js';
 import { ExternalEditor } from './external-editor.js';
 import { firstPicture } from './frame.js';
-import { listen } from '../terminal/input-decoder.js';
+import { listen, Pointer } from '../terminal/input-decoder.js';
 import { type Size, Surface } from '../surface/surface.js';
 import type { MountedWindow } from '../surface/ink-window.js';
-import type { FleetPort, RunDetails, RunFilesPort, MakeSummary } from '../state/port.js';
+import type { EditorPort, FleetPort, MakeSummary, RunDetails, RunFilesPort } from '../state/port.js';
 import type { PreferencesPort } from '../state/preferences-port.js';
-import { Pointer } from './pointer.js';
 import { passingPreferences } from './preferences.js';
 import { dieBy, type Interruption, TerminalSession } from '../terminal/terminal-session.js';
 import { themeFor } from '../surface/theme.js';

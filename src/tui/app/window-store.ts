@@ -16,14 +16,14 @@ import { listPage } from '../screens/jobs/jobs-lines.js';
 import { select } from '../screens/jobs/jobs.js';
 import { livingMarks, orderedBy } from '../screens/jobs/list-handler.js';
 import { chosenKeys } from '../screens/key-map.js';
-import type { Draft } from '../state/editor-port.js';
+import type { Draft } from '../state/port.js';
 import type { ColumnWidths, PanePart, PreferencesPort } from '../state/preferences-port.js';
 import { type Dialog, initialUi, type Note, type Screen, type ScreenKind, type UiState } from '../state/ui-state.js';
 import { ListMemory, PaneMemory } from '../widgets/run-list/list-memory.js';
 import { sortOfHeading } from '../widgets/run-list/list-pane.js';
 import { FleetEffects, isFleetEffect } from './fleet-effects.js';
 import { type Moment, type WindowPorts, WindowReader } from './window-reader.js';
-import { Clicks } from './pointer.js';
+import { Clicks } from '../terminal/input-decoder.js';
 import { bodyOf, isSmall } from './frame.js';
 import { passingPreferences } from './preferences.js';
 

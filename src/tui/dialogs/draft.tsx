@@ -2,7 +2,7 @@ import { Box } from 'ink';
 import { cleanText } from '../../text/display-text.js';
 import { wrapWithin } from '../../text/wrap.js';
 import { type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
-import type { Draft } from '../state/editor-port.js';
+import type { Draft } from '../state/port.js';
 import type { UiState } from '../state/ui-state.js';
 import { DialogBox, dialogFrame, dialogWidth } from '../widgets/dialog-box.js';
 import { hintLine, type KeyHint } from '../widgets/line-parts.js';

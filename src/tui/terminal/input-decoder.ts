@@ -302,3 +302,44 @@ export type InputEvent =
   | { readonly kind: 'keyboard' }
   /** The answer to a question of `GraphicsFinder`, as received. */
   | { readonly kind: 'answer'; readonly codes: string };
+
+/** Minimum time between two pointer positions, in ms: one frame of a screen. */
+const movePause = 16;
+
+/** Reports the pointer's position at most once per frame, since it crosses a hundred cells on its way over the screen. */
+export class Pointer {
+  readonly #tell: (place: Cell) => void;
+  #place: Cell | null = null;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(tell: (place: Cell) => void) {
+    this.#tell = tell;
+  }
+
+  hear(place: Cell): void {
+    this.#place = place;
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null;
+      this.#tell(this.#place!);
+    }, movePause);
+  }
+
+  close(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+  }
+}
+
+/** Maximum time between the two clicks of a double click, in ms. */
+const doubleClick = 400;
+
+/** Recognizes double clicks on rows. */
+export class Clicks {
+  #last: { row: number; at: number } | null = null;
+
+  /** Whether this click completes a double click. Call once per click. `now`: Unix ms. */
+  isSecond(row: number, now: number): boolean {
+    const isSecond = this.#last?.row === row && now - this.#last.at < doubleClick;
+    this.#last = isSecond ? null : { row, at: now };
+    return isSecond;
+  }
+}

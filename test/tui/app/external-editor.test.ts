@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { UserError } from '../../../src/base/user-error.js';
 import { PreferencesFile } from '../../../src/files/preferences.js';
 import { ExternalEditor } from '../../../src/tui/app/external-editor.js';
-import type { EditorPort, Draft } from '../../../src/tui/state/editor-port.js';
+import type { EditorPort, Draft } from '../../../src/tui/state/port.js';
 import type { EditorEffect } from '../../../src/tui/state/ui-state.js';
 import { preferencesIn } from '../../../src/tui/app/preferences.js';
 import { aRun } from '../simulated-fleet.js';

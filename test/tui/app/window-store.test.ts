@@ -363,41 +363,40 @@ describe('what is read for the selection', () => {
   });
 });
 
-beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
+describe('a note', () => {
+  const remark: Note = { text: 'Nothing was killed.', tone: 'dim' };
 
-const remark: Note = { text: 'Nothing was killed.', tone: 'dim' };
+  it('that is a passing remark goes away by itself, however often the window is drawn meanwhile', () => {
+    const forget = vi.fn();
+    const passing = new PassingNote(forget);
+    passing.hear(remark);
+    vi.advanceTimersByTime(4000);
+    passing.hear(remark);
+    expect(forget).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(1000);
+    expect(forget).toHaveBeenCalledTimes(1);
+  });
 
-it('a passing remark goes away by itself, however often the window is drawn meanwhile', () => {
-  const forget = vi.fn();
-  const passing = new PassingNote(forget);
-  passing.hear(remark);
-  vi.advanceTimersByTime(4000);
-  passing.hear(remark);
-  expect(forget).not.toHaveBeenCalled();
-  vi.advanceTimersByTime(1000);
-  expect(forget).toHaveBeenCalledTimes(1);
-});
+  it.each<[string, Note | null]>([
+    ['a refusal', { text: 'This is the last row.', tone: 'warn' }],
+    ['an answer', { text: '1 run killed', tone: 'good' }],
+    ['a failure', { text: 'The supervisor said no.', tone: 'bad' }],
+    ['nothing', null],
+  ])('stays until the next key, and takes the place of a remark: %s', (_, note) => {
+    const forget = vi.fn();
+    const passing = new PassingNote(forget);
+    passing.hear(remark);
+    passing.hear(note);
+    vi.advanceTimersByTime(60_000);
+    expect(forget).not.toHaveBeenCalled();
+  });
 
-it.each<[string, Note | null]>([
-  ['a refusal', { text: 'This is the last row.', tone: 'warn' }],
-  ['an answer', { text: '1 run killed', tone: 'good' }],
-  ['a failure', { text: 'The supervisor said no.', tone: 'bad' }],
-  ['nothing', null],
-])('%s stays until the next key, and takes the place of a remark', (_, note) => {
-  const forget = vi.fn();
-  const passing = new PassingNote(forget);
-  passing.hear(remark);
-  passing.hear(note);
-  vi.advanceTimersByTime(60_000);
-  expect(forget).not.toHaveBeenCalled();
-});
-
-it('nothing is forgotten once the window is closed', () => {
-  const forget = vi.fn();
-  const passing = new PassingNote(forget);
-  passing.hear(remark);
-  passing.close();
-  vi.advanceTimersByTime(60_000);
-  expect(forget).not.toHaveBeenCalled();
+  it('is not removed once the window is closed', () => {
+    const forget = vi.fn();
+    const passing = new PassingNote(forget);
+    passing.hear(remark);
+    passing.close();
+    vi.advanceTimersByTime(60_000);
+    expect(forget).not.toHaveBeenCalled();
+  });
 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { WindowStore } from '../../../src/tui/app/window-store.js';
-import type { Draft } from '../../../src/tui/state/editor-port.js';
+import type { Draft } from '../../../src/tui/state/port.js';
 import { aWindow, frameOf, screenText } from '../frames.js';
 import { knownSummary } from '../known-summary.js';
 import { memorySweep } from '../simulated-fleet.js';

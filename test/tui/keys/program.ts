@@ -6,9 +6,15 @@
  */
 import { spawnSync } from 'node:child_process';
 import type { GpuStatus } from '../../../src/protocol/run-summary.js';
-import type { Draft, EditorPort } from '../../../src/tui/state/editor-port.js';
 import { openWindow } from '../../../src/tui/app/open-window.js';
-import type { MetricReader, RequestedSlots, RunFilesPort, RunSummary } from '../../../src/tui/state/port.js';
+import type {
+  Draft,
+  EditorPort,
+  MetricReader,
+  RequestedSlots,
+  RunFilesPort,
+  RunSummary,
+} from '../../../src/tui/state/port.js';
 import { keyPresets } from '../../../src/tui/state/preferences-port.js';
 import { passingPreferences } from '../../../src/tui/app/preferences.js';
 import { knownSummary } from '../known-summary.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { InputDecoder, type InputEvent } from '../../../src/tui/terminal/input-decoder.js';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { InputDecoder, type InputEvent, Pointer } from '../../../src/tui/terminal/input-decoder.js';
 
 function decoded(...reads: string[]): InputEvent[] {
   const decoder = new InputDecoder();
@@ -115,5 +115,30 @@ describe('what a terminal sends', () => {
     fc.assert(fc.property(fc.array(fc.string({ unit: 'binary' })), (reads) => void decoded(...reads)));
     const [paste] = decoded('\u001b[200~', 'x'.repeat(300_000), '\u001b[201~');
     expect(paste).toMatchObject({ kind: 'paste', text: 'x'.repeat(100_000) });
+  });
+});
+
+describe('the pointer', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it('is told once a frame, and where it is then', () => {
+    const told: number[] = [];
+    const pointer = new Pointer(({ column }) => told.push(column));
+    for (let column = 0; column < 100; column++) pointer.hear({ column, row: 1 });
+    vi.advanceTimersByTime(16);
+    expect(told).toEqual([99]);
+    pointer.hear({ column: 7, row: 1 });
+    vi.advanceTimersByTime(16);
+    expect(told).toEqual([99, 7]);
+  });
+
+  it('is told no more once the window is closed', () => {
+    const tell = vi.fn();
+    const pointer = new Pointer(tell);
+    pointer.hear({ column: 1, row: 1 });
+    pointer.close();
+    vi.advanceTimersByTime(1000);
+    expect(tell).not.toHaveBeenCalled();
   });
 });
