@@ -23,14 +23,14 @@ import { Slots } from './requests/slots.js';
 import { type GpuRoom, reconcile as reconcilePlan, Submissions } from './requests/submission.js';
 import { Annotations } from './runs/annotations.js';
 import { BreakerJudge } from './runs/breaker-judge.js';
-import { Endings } from './runs/endings.js';
 import {
   type AskDone,
   type CompletionOf,
   DoneCommands,
+  Endings,
   outcomeOf as outcomeBy,
   type OutcomeOf,
-} from './runs/exit-classification.js';
+} from './runs/endings.js';
 import { Launcher } from './runs/launcher.js';
 import { Losses } from './runs/losses.js';
 import { Proposer } from './runs/proposer.js';

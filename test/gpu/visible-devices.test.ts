@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { instanceIndex } from '../../src/base/ids.js';
-import { runEnvironment } from '../../src/supervisor/runs/launch-spec.js';
+import { runEnvironment } from '../../src/supervisor/runs/launcher.js';
 import { type Gpu, sharesAllowed, visibleDevices } from '../../src/gpu/gpu.js';
 
 function gpu(index: number, own: Partial<Gpu> = {}): Gpu {

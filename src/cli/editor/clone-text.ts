@@ -4,7 +4,7 @@ import { Name } from '../../base/ids.js';
 import { UserError } from '../../base/user-error.js';
 import { writingOf } from '../../spec/expand/compile-block.js';
 import { atPlace, expandBeside, expandSweep } from '../../spec/expand/expand-sweep.js';
-import { withNeededRuns } from '../../spec/expand/needed-runs.js';
+import { withNeededRuns } from '../../spec/expand/dependencies.js';
 import { diagnosticsError } from '../../spec/file/diagnostic.js';
 import { ParametersText, rulesOf } from '../../spec/file/parameter-schema.js';
 import { schemaDiagnostics } from '../../spec/file/schema-diagnostics.js';

@@ -5,7 +5,7 @@ import type { Fleet, RunSummary } from '../../client/fleet.js';
 import type { RunRecord } from '../../contract/run-record.js';
 import { statRegular } from '../../files/regular-file.js';
 import { environmentDigest, identityOf, startDigests } from '../../spec/expand/identity.js';
-import type { NameChanges } from '../../spec/expand/kept-names.js';
+import type { NameChanges } from '../../spec/expand/run-name.js';
 import { valueText } from '../../spec/expand/value-text.js';
 import type { Plan, PlannedRun } from '../../spec/planned-run.js';
 import { growth } from '../../spec/policy/completion.js';

@@ -8,7 +8,7 @@ import { readRegular } from '../../files/regular-file.js';
 import { eachRunRecord } from '../../files/run-directory/run-record-file.js';
 import { type LaunchOverrides, readLaunchOverrides } from '../../files/sweep-folder.js';
 import { expandBeside } from '../../spec/expand/expand-sweep.js';
-import type { KnownRun, NameChanges } from '../../spec/expand/kept-names.js';
+import type { KnownRun, NameChanges } from '../../spec/expand/run-name.js';
 import { startAtIn } from '../../spec/file/overrides.js';
 import { isStructured, parseSweepFile } from '../../spec/file/parse-sweep-file.js';
 import type { SweepFile } from '../../spec/file/sweep-file.js';

@@ -1,5 +1,5 @@
 import { parseJsonLine } from '../../contract/json-line.js';
-import type { Taken } from '../../files/followed-bytes.js';
+import type { Taken } from '../../files/followed-file.js';
 import { statRegular, textOrNull } from '../../files/regular-file.js';
 import type { Declared } from './format.js';
 

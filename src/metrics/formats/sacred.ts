@@ -1,6 +1,6 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
-import { FollowedBytes } from '../../files/followed-bytes.js';
+import { FollowedBytes } from '../../files/followed-file.js';
 import { statRegular } from '../../files/regular-file.js';
 import { FilesInTurn, FollowedSource } from './source-files.js';
 import {

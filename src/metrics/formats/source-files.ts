@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { closeSync } from 'node:fs';
-import type { FollowedBytes, Look } from '../../files/followed-bytes.js';
+import type { FollowedBytes, Look } from '../../files/followed-file.js';
 import { openRegular } from '../../files/regular-file.js';
 import type { RowPicker, RowSink, SourceFiles, SourceReader, WrittenRow } from './format.js';
 

@@ -1,6 +1,6 @@
 import { readSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { FollowedBytes, type Taken, type Taker } from '../../files/followed-bytes.js';
+import { FollowedBytes, type Taken, type Taker } from '../../files/followed-file.js';
 import { FilesInTurn, FollowedSource, type PickAt, PlacesPicker } from './source-files.js';
 import { ofVersions, tagsIn } from './event-tags.js';
 import { EventReader, isSound, RECORD_HEAD, recordLength } from './event-record.js';

@@ -1,5 +1,5 @@
 import { basename, dirname, join } from 'node:path';
-import { FollowedBytes } from '../../files/followed-bytes.js';
+import { FollowedBytes } from '../../files/followed-file.js';
 import { statRegular } from '../../files/regular-file.js';
 import type { MetricFormat, RowSink, SourceFiles, SourceReader } from './format.js';
 import { LARGEST_JSON, ObjectScan } from './json-file.js';

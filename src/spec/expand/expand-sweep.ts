@@ -20,14 +20,22 @@ import { notifyOf } from '../policy/notify.js';
 import { fileMs, withinTime } from './expression/time-limit.js';
 import { compileBlock, type CompiledBlock, mostRuns } from './compile-block.js';
 import { evaluated, type Point, PointError, pointOf, pointsOf, runsOfDraw, visitsOf } from './grid.js';
-import { pointsOfRuns, sizesOf, sourcesOf, withSources } from './each-run.js';
+import { pointsOfRuns, sizesOf, sourcesOf, withNeededRuns, withoutUnneeded, withSources } from './dependencies.js';
 import { identityOf } from './identity.js';
 import { oneWordMacros } from './command-words.js';
 import { valueText } from './value-text.js';
-import { KeptNames, type KnownRun, type NameChanges } from './kept-names.js';
 import { type ExpandOptions, joinPath, type NamedPoint, plannedRun, rendering, startOf } from './plan-run.js';
-import { withNeededRuns, withoutUnneeded } from './needed-runs.js';
-import { defaultNames, isRepetition, type NamedGroup, namesAfter, refuseClashes, varyingNames } from './run-name.js';
+import {
+  defaultNames,
+  isRepetition,
+  KeptNames,
+  type KnownRun,
+  type NameChanges,
+  type NamedGroup,
+  namesAfter,
+  refuseClashes,
+  varyingNames,
+} from './run-name.js';
 
 /**
  * All runs of a sweep file, complete, in launch order: groups in file order; in a group the axes in file order, the last varying

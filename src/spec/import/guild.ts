@@ -4,8 +4,7 @@ import { parameterName } from '../file/parameter-schema.js';
 import { macroNames } from '../expand/command-words.js';
 import { bracketMeaning } from '../grid-line/bracket-functions.js';
 import { parseValue, ValueMistake } from '../grid-line/value-syntax.js';
-import { type ForeignYaml, pythonNumber } from './foreign-yaml.js';
-import { type ImportFormat, type ImportSource, yamlOf } from './import-format.js';
+import { type ForeignYaml, type ImportFormat, type ImportSource, pythonNumber, yamlOf } from './import-format.js';
 import {
   type Conversion,
   type ImportNote,

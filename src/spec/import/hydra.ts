@@ -6,8 +6,14 @@ import { parameterName } from '../file/parameter-schema.js';
 import { elementsValue } from '../grid-line/grid-value.js';
 import { asksForMultirun, withoutMultirun } from '../grid-line/multirun.js';
 import { parseValue, ValueMistake, type ValueNode } from '../grid-line/value-syntax.js';
-import { type ForeignYaml, pythonNumber } from './foreign-yaml.js';
-import { demandedCommand, type ImportFormat, type ImportSource, yamlOf } from './import-format.js';
+import {
+  demandedCommand,
+  type ForeignYaml,
+  type ImportFormat,
+  type ImportSource,
+  pythonNumber,
+  yamlOf,
+} from './import-format.js';
 import {
   type Conversion,
   type ImportNote,

@@ -1,8 +1,7 @@
 import { groupBy } from '../../base/group-by.js';
 import type { KeyPath } from '../file/diagnostic.js';
 import { parameterName } from '../file/parameter-schema.js';
-import type { ForeignYaml } from './foreign-yaml.js';
-import { type ImportFormat, type ImportSource, yamlOf } from './import-format.js';
+import { type ForeignYaml, type ImportFormat, type ImportSource, yamlOf } from './import-format.js';
 import {
   type Conversion,
   type ImportNote,

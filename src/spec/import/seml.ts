@@ -1,8 +1,7 @@
 import { groupBy } from '../../base/group-by.js';
 import type { KeyPath } from '../file/diagnostic.js';
 import { valueText } from '../expand/value-text.js';
-import { type ForeignYaml, pythonNumber } from './foreign-yaml.js';
-import { type ImportFormat, type ImportSource, yamlOf } from './import-format.js';
+import { type ForeignYaml, type ImportFormat, type ImportSource, pythonNumber, yamlOf } from './import-format.js';
 import { type SlurmOption, slurmKeys } from './slurm-keys.js';
 import { type Conversion, type ImportNote, isMap, type Written, type WrittenMap, WrittenNumber } from './sweep-text.js';
 

@@ -4,9 +4,8 @@ import { atPlace, compileAll, type GroupsFile, namedPoints, withKeptNames } from
 import { dimensionsOf, type Point, pointAt, varies } from '../expand/grid.js';
 import { withinComputingTime } from '../expand/expression/time-limit.js';
 import { identityOf } from '../expand/identity.js';
-import { KeptNames, type KnownRun } from '../expand/kept-names.js';
 import { type ExpandOptions, type NamedPoint, plannedRun } from '../expand/plan-run.js';
-import { marked, refuseClashes } from '../expand/run-name.js';
+import { KeptNames, type KnownRun, marked, refuseClashes } from '../expand/run-name.js';
 import { unitPoints } from '../expand/sampling/unit-points.js';
 import type { Method } from '../file/sweep-file.js';
 import { applyOverrides } from '../file/overrides.js';

@@ -17,8 +17,7 @@ import type { PlannedRun } from '../../spec/planned-run.js';
 import type { EventLoop } from './event-loop.js';
 import { enlargeHeap, MANY_RUNS } from './large-heap.js';
 import { damagedSnapshot, type JournalContents, type JournalSink } from './journal-text.js';
-import { withEnd } from '../runs/endings.js';
-import type { OutcomeOf } from '../runs/exit-classification.js';
+import { type OutcomeOf, withEnd } from '../runs/endings.js';
 import type { PlannedRuns } from '../runs/submission-store.js';
 
 /** Number of latest attempts whose record may not have been written before the supervisor died. */

@@ -25,7 +25,7 @@ import { growth } from '../../spec/policy/completion.js';
 import type { EventLoop } from '../core/event-loop.js';
 import { enlargeHeap, MANY_RUNS } from '../core/large-heap.js';
 import type { Request } from '../publish/socket-server.js';
-import { type AskDone, type CompletionOf, factsOf } from '../runs/exit-classification.js';
+import { type AskDone, type CompletionOf, factsOf } from '../runs/endings.js';
 import type { Environment, SubmissionStore } from '../runs/submission-store.js';
 import type { Slots } from './slots.js';
 

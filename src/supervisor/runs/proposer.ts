@@ -6,7 +6,7 @@ import { eachRunRecord } from '../../files/run-directory/run-record-file.js';
 import { groupInNeed, isOpen } from '../../scheduler/queue/groups.js';
 import type { Group, Run } from '../../scheduler/state.js';
 import type { Plan, PlannedRun } from '../../spec/planned-run.js';
-import type { KnownRun } from '../../spec/expand/kept-names.js';
+import type { KnownRun } from '../../spec/expand/run-name.js';
 import type { Known, Search } from '../../spec/search/search.js';
 import type { Trial } from '../../spec/search/trials.js';
 import { isTurnOver, nextTurn, passTurn } from '../../processes/turn.js';

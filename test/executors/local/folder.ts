@@ -9,7 +9,7 @@ import { LocalExecutor } from '../../../src/executors/local/local-executor.js';
 import { makeFolder } from '../../../src/files/make-folder.js';
 import { killCgroup, removeCgroup } from '../../../src/processes/cgroup.js';
 import { type ProcessEntry, readProcesses } from '../../../src/processes/process-table.js';
-import { runEnvironment } from '../../../src/supervisor/runs/launch-spec.js';
+import { runEnvironment } from '../../../src/supervisor/runs/launcher.js';
 import { waitFor } from '../../supervisor/testbed.js';
 import { isDeserted, removeFolder } from '../../remove-folder.js';
 

@@ -4,7 +4,7 @@ import { property } from '../../tiers.js';
 import type { Outcome } from '../../../src/base/outcome.js';
 import { type Expansion, expandBeside } from '../../../src/spec/expand/expand-sweep.js';
 import { identityOf } from '../../../src/spec/expand/identity.js';
-import type { KnownRun } from '../../../src/spec/expand/kept-names.js';
+import type { KnownRun } from '../../../src/spec/expand/run-name.js';
 import { parseSweepFile } from '../../../src/spec/file/parse-sweep-file.js';
 import { tableSweepText } from '../../../src/spec/file/table-file.js';
 import type { PlannedRun } from '../../../src/spec/planned-run.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { plan } from '../testbed.js';
 import { Slot } from '../../../src/scheduler/placement/slot.js';
 import { Resources } from '../../../src/spec/planned-run.js';
-import { launchSpec, runEnvironment, threadsOf, withProgramFolder } from '../../../src/supervisor/runs/launch-spec.js';
+import { launchSpec, runEnvironment, threadsOf, withProgramFolder } from '../../../src/supervisor/runs/launcher.js';
 
 const marks = { id: 's/a', directory: '/runs/s/a', attempt: 2 };
 

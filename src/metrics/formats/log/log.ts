@@ -1,8 +1,7 @@
 import { closeSync, readSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { runFiles } from '../../../contract/files.js';
-import { FollowedBytes, type Taken, type Taker } from '../../../files/followed-bytes.js';
-import { LONGEST_LINE } from '../../../files/followed-file.js';
+import { FollowedBytes, LONGEST_LINE, type Taken, type Taker } from '../../../files/followed-file.js';
 import { hydraLog } from '../../../files/hydra-log.js';
 import { openRegular, statRegular } from '../../../files/regular-file.js';
 import { FollowedSource } from '../source-files.js';

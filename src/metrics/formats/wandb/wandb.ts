@@ -1,7 +1,7 @@
 import { readSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { systemPrefix } from '../../../contract/metric-names.js';
-import { FollowedBytes, type Taken, type Taker } from '../../../files/followed-bytes.js';
+import { FollowedBytes, type Taken, type Taker } from '../../../files/followed-file.js';
 import { Fields, wire } from '../../binary/protobuf.js';
 import { FilesInTurn, FollowedSource, type PickAt, PlacesPicker } from '../source-files.js';
 import type { MetricFormat, RowSink, SourceFiles, SourceReader, WrittenRow } from '../format.js';

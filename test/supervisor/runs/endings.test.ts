@@ -11,7 +11,7 @@ import {
   type CompletionOf,
   type DoneAnswer,
   outcomeOf,
-} from '../../../src/supervisor/runs/exit-classification.js';
+} from '../../../src/supervisor/runs/endings.js';
 import { plan } from '../testbed.js';
 import { removeFolder } from '../../remove-folder.js';
 
