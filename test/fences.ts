@@ -93,7 +93,7 @@ export const fences: Readonly<Record<string, Fence>> = {
 const doors: Readonly<Record<string, readonly string[]>> = {
   'node:child_process': [
     ...['processes/process-identity.ts', 'processes/process-table.ts', 'processes/short-call.ts'],
-    ...['processes/started-program.ts', 'client/host-login.ts'],
+    ...['processes/started-program.ts', 'client/host.ts'],
     ...['lab/run/run-beginner.ts', 'lab/run/sweep-line.ts', 'wandb/main.ts'],
     // Its types alone.
     ...['client/ensure-supervisor.ts', 'client/host-link.ts', 'cli/hosts/elsewhere.ts'],

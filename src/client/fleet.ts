@@ -290,7 +290,7 @@ type ConnectionListener = {
 };
 
 /** A connection to a supervisor, over a socket or another stream. */
-export class Connection {
+class Connection {
   readonly #socket: Duplex;
 
   /** @param readOnly Whether the supervisor is to refuse whatever is asked on this connection. */

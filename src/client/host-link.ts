@@ -7,8 +7,7 @@ import { LONGEST_LINE } from '../protocol/message.js';
 import { type HostOrder, wireMarks, WIRE_VERSION } from '../protocol/host-order.js';
 import { lineText, shortened } from '../text/display-text.js';
 import { sizeText } from '../text/numbers.js';
-import { type Host, hostProblem } from './host.js';
-import { type HostLogin, startSsh } from './host-login.js';
+import { type Host, type HostLogin, hostProblem, startSsh } from './host.js';
 
 type Ssh = ChildProcessByStdio<Writable, Readable, Readable>;
 

@@ -260,6 +260,9 @@ function connected(options: SupervisorOptions, opened: OpenedRuns): Parts {
   // Who hears of an event, in this order. Records and metrics come first, so that later observers of an end can read them.
   loop.subscribe(
     ...[observer, warnings, annotations, gpus, usage, etas, health, publisher, notifications, events, judge, launcher],
+    {
+      perform: (action) => (action.type === 'launch' ? launcher.launchSoon(action) : executor[action.type](action.id)),
+    },
     { follow: () => deadline.set(nextDeadline(state)) },
     proposer,
   );

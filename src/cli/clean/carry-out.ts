@@ -73,12 +73,12 @@ function discardFor(directory: string, { discard, cutAt }: PlannedItem, mark: st
 }
 
 /** The message of a refusal and its fix. */
-export function refusalWords({ message, fix }: Extract<Ack, { ok: false }>): string {
+function refusalWords({ message, fix }: Extract<Ack, { ok: false }>): string {
   return fix === null ? message : `${message} → ${fix}`;
 }
 
 /** A random mark of sixteen hexadecimal digits. */
-export function newMark(): string {
+function newMark(): string {
   return randomBytes(8).toString('hex');
 }
 

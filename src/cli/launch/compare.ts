@@ -18,7 +18,7 @@ import { type ExistingRun, type Planned, planOf, type ReadPlan } from './read.js
  * A run as it may be shown, and what is left to do of it. `started`, `environment`: digests of its start parameters, as those are
  * shown without secrets.
  */
-export type ShownRun = Planned & {
+type ShownRun = Planned & {
   readonly started?: ReturnType<typeof startDigests>;
   readonly environment?: string;
 };

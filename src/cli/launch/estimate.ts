@@ -58,11 +58,7 @@ export function estimateLive(
 }
 
 /** Estimates by the attempts in the runs' directories. @param now Unix ms. */
-export function estimateAtRest(
-  difference: Difference,
-  plan: Plan,
-  { room, now }: { room: Room; now: number },
-): Estimate {
+function estimateAtRest(difference: Difference, plan: Plan, { room, now }: { room: Room; now: number }): Estimate {
   const rows = difference.changes.flatMap((change) => {
     const row = recordedRun(change);
     return row === null ? [] : [budgeted(row, change.run.budget ?? [])];

@@ -22,7 +22,7 @@ import { type Planned, type ReadPlan, saidBy, sweepDirectory } from './read.js';
 type Environment = Readonly<Record<string, string>>;
 
 /** The code to copy for the runs of a plan with `code: snapshot`, by their working directory. */
-export type Surveys = ReadonlyMap<string, CodeSurvey>;
+type Surveys = ReadonlyMap<string, CodeSurvey>;
 
 /** Limit on the working directories of one launch. */
 const MOST_PLACES = 20;

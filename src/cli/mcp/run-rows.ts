@@ -1,7 +1,6 @@
 /** Runs of `ls --json`, made short for an agent: without what is empty, and what all have in common said once. */
 import type { Answers } from '../answers/schemas.js';
-import { jsonIn, Refused } from './answer.js';
-import type { Printed, RunCommand } from './command.js';
+import { jsonIn, type Printed, Refused, type RunCommand } from './command.js';
 import type { Given } from './verb-tool.js';
 
 /** A run as `ls --json` prints it. */

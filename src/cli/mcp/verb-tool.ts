@@ -5,8 +5,7 @@
 import * as z from 'zod';
 import { collect } from '../options.js';
 import type { Verb, VerbOption } from '../verb.js';
-import type { Answer } from './answer.js';
-import type { Caller, RunCommand } from './command.js';
+import type { Answer, Caller, RunCommand } from './command.js';
 
 /** The arguments of a call, by name. */
 export type Given = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;

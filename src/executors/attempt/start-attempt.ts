@@ -112,7 +112,7 @@ export function openedLog(spec: LaunchSpec): { kind: 'opened'; log: number } | R
 }
 
 /** The log of an attempt that `openedLog` has prepared in another process; the caller closes it. */
-export function reopenedLog({ directory }: LaunchSpec): { kind: 'opened'; log: number } | Refusal {
+function reopenedLog({ directory }: LaunchSpec): { kind: 'opened'; log: number } | Refusal {
   try {
     const opened = openForAppending(join(directory, runFiles.log));
     return opened.kind === 'file' ? { kind: 'opened', log: opened.descriptor } : unwritable(directory, opened);
@@ -154,7 +154,7 @@ function separate(log: number, attempt: number): void {
 }
 
 /** Writes a line to a run's log, if possible: a full disk must not hide the reason from the user's screen. */
-export function say(log: number, text: string): void {
+function say(log: number, text: string): void {
   try {
     writeSync(log, text);
   } catch {
@@ -162,7 +162,7 @@ export function say(log: number, text: string): void {
   }
 }
 
-export function codeOf(error: unknown): string {
+function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? String(error);
 }
 

@@ -202,7 +202,7 @@ export type GpuRoom = {
 };
 
 /** The known facts about runs: their states, their plans, and live attempts. */
-export type Known = {
+type Known = {
   state: SchedulerState;
   planned: (id: RunId) => PlannedRun | null;
   /** Same as `Executor.orphanedAttemptOf`. */

@@ -21,15 +21,12 @@ import type { Records } from './records.js';
 /** Interval between attempts to start a process that the system refuses, ms. */
 export const RETRY_MS = 1000;
 
-/** Orders to runs that are up. */
-type Order = Exclude<SchedulerAction['type'], 'launch'>;
-
 type LauncherPorts = {
   /** `mention`: for a fact that a restart would find out by itself. `changed`: the reason why a run is not up yet. */
   loop: Pick<EventLoop, 'state' | 'now' | 'tell' | 'mention' | 'changed'>;
   plannedRuns: Pick<PlannedRuns, 'of' | 'submitted'>;
   records: Pick<Records, 'secure'>;
-  executor: Pick<Executor, 'start' | 'takeOver' | 'orphanedAttemptOf' | 'resources' | Order>;
+  executor: Pick<Executor, 'start' | 'takeOver' | 'orphanedAttemptOf' | 'resources' | 'terminate'>;
   gpus: Pick<GpuWatch, 'claim' | 'shared' | 'devices'>;
   endings: {
     ended: (id: RunId, attempt: number, ending: Ending) => void;
@@ -77,13 +74,9 @@ export class Launcher {
     return null;
   }
 
-  /**
-   * Carries out what the scheduler decides: starts runs, as many in a turn as there is time for, and gives orders to those that are
-   * up.
-   */
-  perform(action: SchedulerAction): void {
-    if (action.type === 'launch') this.#launches.give(action);
-    else this.#ports.executor[action.type](action.id);
+  /** Starts a run as soon as there is time for it in a turn. */
+  launchSoon(launch: Launch): void {
+    this.#launches.give(launch);
   }
 
   /** It may have been asked to end, or ended, since it was decided. */
