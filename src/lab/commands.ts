@@ -58,7 +58,7 @@ type Command = {
 type CommandContext = {
   readonly own: OwnProcess;
   readonly context: ProcessContext;
-  /** Context of commands whose output is read by scripts: messages go to the other stream. */
+  /** Context of commands whose stdout is read by scripts: their messages go to stderr. */
   readonly quietContext: ProcessContext;
   readonly runs: RunBeginner;
   readonly print: (text: string) => void;
@@ -272,7 +272,7 @@ export async function runCommand(name: CommandName, argv: readonly string[], own
   }
 }
 
-/** Writes the study of the sweep whose run has ended. The run itself is none the worse where that fails. */
+/** Writes the study of the sweep whose run has ended. A failure here is only a warning: it does not fail the run. */
 function keepStudy({ environment, log }: ProcessContext, code: number): void {
   const directory = environment[runMarks.directory];
   if (directory === undefined || !existsSync(join(directory, runFiles.record))) return;

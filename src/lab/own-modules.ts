@@ -156,7 +156,7 @@ export type OwnReward = (
 export type OwnObjective = {
   readonly name?: string;
   readonly loss: (lp: number, q: number, A: number) => number;
-  /** The derivative of the loss by `lp`. Without it, finite differences of the loss are used. */
+  /** The derivative of the loss w.r.t. `lp`. Without it, finite differences of the loss are used. */
   readonly gradient?: (lp: number, q: number, A: number) => number;
   /** Bounds at which the loss clips the ratio exp(lp − q), for statistics. */
   readonly clip?: Clip;

@@ -60,7 +60,7 @@ function credited(rewards: readonly number[], turns: number, estimator: Advantag
   return own;
 }
 
-/** Is zero when the difference is only rounding: the mean of three equal rewards need not be that reward. */
+/** The difference, or zero when it is only rounding error: the mean of three equal rewards need not equal them. */
 function exactDifference(value: number, mean: number): number {
   const difference = value - mean;
   return Math.abs(difference) < 1e-12 ? 0 : difference;

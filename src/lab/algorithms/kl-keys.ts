@@ -3,10 +3,10 @@ import { key } from '../config/key.js';
 import { float, oneOf } from '../config/value-type.js';
 import { klEstimators, type KlEstimator } from '../objectives/objectives.js';
 
-/** Said of each key with the coefficient of a KL term, whatever its name is. */
+/** Beginning of the help text of every key that sets the coefficient of a KL term. */
 export const klCoefficient = 'coefficient, per nat, of the KL of each generated token to the initial model,';
 
-/** Key of what that KL is estimated by, and where it is charged. */
+/** Key that chooses the KL estimator, and with it whether the term is a penalty on rewards or a loss. */
 export function klEstimatorKey(standard: KlEstimator) {
   return key(
     oneOf(klEstimators),
@@ -22,7 +22,7 @@ export const klPenaltyKey = key(
   `${klCoefficient} by k1: a penalty on rewards, less the mean over the batch; 0: none`,
 );
 
-/** Key of how far k1 reaches back. */
+/** Key for the discount of the KL penalties of later tokens. */
 export const klDiscountKey = key(
   float(0),
   0,

@@ -188,7 +188,10 @@ class Pretrain implements Training {
   }
 }
 
-/** Rises linearly, then falls as half a cosine to its final share, which the step after the last one would have. */
+/**
+ * Learning rate of a step: a linear rise, then half a cosine down to the final share, which the step after the last one
+ * would reach.
+ */
 export function learningRateAt(
   config: Pick<PretrainConfig, 'learning_rate' | 'warmup_steps' | 'final_lr_fraction' | 'n_batches'>,
   step: number,

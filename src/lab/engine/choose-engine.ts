@@ -25,7 +25,7 @@ type Choice = { readonly backend: Ready | null; readonly on: string; readonly wh
 export type EngineRequest = {
   readonly engine: EngineChoice;
   readonly threads: number | null;
-  /** Whether tokens are drawn with a repetition penalty, which TensorFlow.js has not. */
+  /** Whether tokens are drawn with a repetition penalty, which TensorFlow.js lacks. */
   readonly penalizes?: boolean;
   /** Whether `auto` may take TensorFlow on the processor, too: faster for large models, and with other bits than our kernels. */
   readonly onProcessor?: boolean;
@@ -116,10 +116,10 @@ function requiredChoice({ engine, penalizes = false, began = null }: EngineReque
   return began === 'wasm' ? ownKernels('auto: as the run began') : null;
 }
 
-/** The training step that is timed: of the kind that runs have, and short. */
+/** The training step that is timed: like those of real runs, but short. */
 const measured = { layers: 2, prompts: 16, promptTokens: 8, newTokens: 8, rounds: 2 } as const;
 
-/** How long rounds go on that do not count: the first compiles programs, and code is slow until it has been optimised. */
+/** Length of the warm-up, which is not counted: the first step compiles programs, and code is slow until optimised. */
 const WARM_UP_MS = 60;
 
 /** Milliseconds an engine takes to generate a few sequences and train on them. */

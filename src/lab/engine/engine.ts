@@ -1,7 +1,7 @@
 /**
  * The tensor engine of a training recipe, at the level of the model: its calls are coarse, so that a GPU
  * implementation is as natural as our WebAssembly one. There is no tape: objectives are small pure functions that
- * return the derivative of the loss by each token's log-probability (and entropy), and `backward` continues from
+ * return the derivative of the loss w.r.t. each token's log-probability (and entropy), and `backward` continues from
  * there.
  *
  * All methods are async because a GPU answers later. An engine does one thing at a time: await each call.
@@ -198,7 +198,7 @@ export type Engine = {
    */
   forward(groups: readonly PromptGroup[], options?: ForwardOptions): Promise<TokenScores>;
   /**
-   * Adds to the gradient: the derivative of the loss by the scores of the last `forward`, token by token.
+   * Adds to the gradient: the derivative of the loss w.r.t. the scores of the last `forward`, token by token.
    * `dEntropy` may be null when the loss does not depend on entropy. May be called again after one `forward`.
    */
   backward(dLogprob: Floats, dEntropy: Floats | null): Promise<void>;

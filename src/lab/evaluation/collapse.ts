@@ -49,7 +49,7 @@ type Limit = {
   readonly measure: keyof Measures;
   readonly kind: CollapseFlag['kind'];
   readonly limit: number;
-  /** Whether a value below the limit is bad, instead of one above it. */
+  /** Whether values below the limit are bad; otherwise values above it. */
   readonly isTooLow: boolean;
   /** The example after the number in the reason. */
   readonly says: (samples: readonly Sample[]) => string;

@@ -60,7 +60,7 @@ export type ModeResult = Earned & {
 /** small-rl's seed: all modes draw the same numbers, so that they differ by their adapters alone. */
 export const evaluationSeed = 42;
 
-/** Leaves the model as it was. */
+/** Evaluates each mode of the adapters, and leaves the model as it was. */
 export async function evaluateModes(service: EngineService, evaluation: ModeEvaluation): Promise<ModeResult[]> {
   return inEachMode(service.engine, (mode) => evaluateMode(service, evaluation, mode));
 }
@@ -105,7 +105,7 @@ async function driftFrom(
     : driftOf(groups.flat().map(ownReading), await reference.read(groups), reference.limits);
 }
 
-/** The model's log-probabilities of its own tokens. */
+/** Log-probabilities of the tokens that the model itself generated. */
 function ownReading({ logprobs, turnOf }: Rollout): Reading[number] {
   return logprobs.filter((_, token) => turnOf[token]! >= 0);
 }

@@ -117,7 +117,7 @@ export function writeConfig({ shape, beginning, endings }: ModelConfig): string 
     pad_token_id: null,
     ...(isLlama ? { pretraining_tp: 1 } : {}),
     rms_norm_eps: shape.normEpsilon,
-    // Version 5 reads the former, version 4 the latter.
+    // Version 5 of transformers reads `rope_parameters`, version 4 `rope_theta` and `rope_scaling`.
     rope_parameters: rope,
     rope_theta: shape.ropeTheta,
     ...(shape.ropeScaling === undefined ? {} : { rope_scaling: ropeText(shape) }),

@@ -51,7 +51,7 @@ export function adapted(json: unknown, path: string): TokenizerFile {
     };
   } catch (error) {
     if (error instanceof Unlike) throw unsupported(path, `${error.message} would not give the ids that Python gives`);
-    // The stack is full.
+    // Nested too deeply for the stack.
     if (error instanceof RangeError) throw unsupported(path, 'its parts are nested too deeply', error);
     throw error;
   }

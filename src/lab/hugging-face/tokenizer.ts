@@ -25,7 +25,7 @@ export const tokenizerFiles = {
   template: 'chat_template.jinja',
 } as const;
 
-/** Llama 3 has 17 MB. */
+/** Limit in bytes of a file; the tokenizer of Llama 3 has 17 MB. */
 const longestFile = 256 * 2 ** 20;
 
 /** An added token: its text, or an object with its settings. */
@@ -80,7 +80,7 @@ function chatTemplateOf(files: ReadonlyMap<string, string>, config: z.infer<type
 /** The tokens with which texts of this tokenizer begin and end, for a model's config. An answer in ChatML ends where its turn does. */
 export function specialsOf(tokenizer: Tokenizer): { readonly beginning: number | null; readonly endings: number[] } {
   const first = tokenizer.encodeWhole('')[0] ?? null;
-  // Some put only their end around a text.
+  // Some tokenizers add only an end token, no beginning.
   return {
     beginning: first === tokenizer.end ? null : first,
     endings: [...endingsOf(['<|im_end|>'], tokenizer)],
@@ -147,7 +147,7 @@ function exact<D extends Decoder | null>(decoder: D): D | Decoder {
 
 function constructed(file: TokenizerFile, path: string): LibraryTokenizer {
   try {
-    // The one key of the config that a model of whole words needs.
+    // The only config key that a whole-word model needs.
     return new Library(file, { unk_token: file.model['unk_token'] });
   } catch (cause) {
     throw unsupported(path, errorText(cause), cause);

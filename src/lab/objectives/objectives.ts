@@ -15,7 +15,7 @@ export type Objective = {
   readonly name: string;
   /** @param clip Bounds of this token's ratio, instead of the objective's. */
   readonly loss: (lp: number, q: number, A: number, clip?: Clip) => number;
-  /** The derivative of the loss by `lp`, for backpropagation (for cispo, with the clipped ratio held fixed). */
+  /** The derivative of the loss w.r.t. `lp`, for backpropagation (for cispo, with the clipped ratio held fixed). */
   readonly gradient: (lp: number, q: number, A: number, clip?: Clip) => number;
   /** Bounds of the ratio; without them the objective clips nothing. */
   readonly clip?: Clip;
@@ -144,7 +144,7 @@ function clamp(ratio: number, { low, high }: Clip): number {
  */
 export type Pull = {
   readonly loss: (lp: number, reference: number) => number;
-  /** The derivative of the estimate by `lp`. */
+  /** The derivative of the estimate w.r.t. `lp`. */
   readonly gradient: (lp: number, reference: number) => number;
 };
 

@@ -48,7 +48,7 @@ export async function bitsKnown(
   };
 }
 
-/** Bits gained over a uniform guess, which lacks `most` of them, by giving the answer this log-probability (natural). */
+/** Bits gained over a uniform guess, which lacks `most` bits, by an answer of this natural log-probability. */
 export function bits(logprob: number, most: number): number {
   return most + logprob / Math.LN2;
 }

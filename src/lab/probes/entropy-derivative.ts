@@ -33,7 +33,7 @@ export type DerivativeOptions = {
 };
 
 /**
- * Derivatives of the entropy by the scores of tokens: one array a sequence; the derivative by every entropy is the
+ * Derivatives of the entropy w.r.t. the scores of tokens: one array a sequence; the derivative w.r.t. every entropy is the
  * same.
  */
 export type ScoreDerivatives = { readonly byLogprob: readonly Float64Array[]; readonly byEntropy: number };

@@ -37,8 +37,8 @@ export async function scoresOf(engine: Engine, batch: Batch, temperature: number
 }
 
 /**
- * The gradient of a loss with these derivatives by the scores of generated tokens; the engine's own gradient is
- * cleared.
+ * The gradient with respect to the weights, given the derivatives of a loss w.r.t. the scores of generated tokens; the
+ * engine's own gradient is cleared.
  */
 export async function gradientOf(
   engine: Engine,

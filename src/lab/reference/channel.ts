@@ -11,7 +11,7 @@ import { scoreGuess, type RewardRule } from '../environments/memory/rewards.js';
 export type Channel = {
   readonly condition: Condition;
   readonly N: number;
-  /** Number of possible guesses: N, and in the multi-step environment all words of `bitLength(N)` bits. */
+  /** Number of possible guesses: N in the single-step environment, 2^`bitLength(N)` in the multi-step one. */
   readonly guesses: number;
   /** Index of the reward for this guess and secret; from 0, below `answers`. */
   readonly rewardIndex: (guess: number, secret: number) => number;

@@ -85,7 +85,7 @@ function seeing({ config, secret, environment }: Watching): (rollout: Rollout) =
   return ({ rewards }) => ({
     kind: 'bits',
     rewards: rewards.map(({ total }) => total),
-    // A valid bit that is wrong is the other one.
+    // A valid bit that is wrong tells the right one: its opposite.
     bits: rewards.map(({ total, metrics }, turn) => {
       const bit = right[turn] === 1 ? 1 : 0;
       return metrics!['format_error'] === 1 ? null : total === 1 ? bit : bit === 1 ? 0 : 1;

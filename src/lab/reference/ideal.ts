@@ -152,7 +152,7 @@ export function thompson(channel: Channel, secret: number, random: Rng): number 
 
 /**
  * Summary over the seeds of one setting.
- * @param episodes null for a seed that did not get there: it counts as infinite.
+ * @param episodes null for a seed that did not reach the goal: it counts as infinite.
  */
 export function overSeeds(episodes: readonly (number | null)[]): ReferenceEpisodes {
   const all = episodes.map((each) => each ?? Infinity).sort((a, b) => a - b);

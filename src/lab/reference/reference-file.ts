@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** How a learner is told about the secret, as in the settings of its run. */
+/** Feedback that the learner gets about the secret, as in the settings of its run. */
 const Condition = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('sft') }),
   z.object({ kind: z.literal('binary') }),

@@ -3,13 +3,15 @@ import type { Environment } from '../environments/environment.js';
 import type { Rollout } from '../rollouts/rollouts.js';
 import type { Row } from '../run/metrics-file.js';
 
-/** For each task its answer's size in bits, and the different wrong answers so far; null once the right one was rewarded. */
+/**
+ * For each task, the bits in its answer and the distinct wrong answers so far; null once the right answer was rewarded.
+ */
 export const ToldState = z.record(z.string(), z.object({ bits: z.number(), wrong: z.array(z.string()).nullable() }));
 type ToldState = z.infer<typeof ToldState>;
 
 /**
- * What rewards of right answers have told of all answers, in bits: an ideal observer of the same guesses excludes each
- * wrong one, and knows the answer once it was rewarded.
+ * Bits that rewards have revealed about all answers, as an ideal observer of the same guesses counts them: each wrong
+ * guess excludes one answer, and a rewarded guess reveals it.
  */
 export class ToldAnswers {
   readonly #bitsOf: (rollout: Rollout) => number | null;
@@ -33,7 +35,7 @@ export class ToldAnswers {
     }
   }
 
-  /** Empty until a task whose answer has a size in bits was played. */
+  /** Empty until a task with a known number of answer bits was played. */
   row(): Row {
     if (this.#tasks.size === 0) return {};
     let told = 0;

@@ -64,7 +64,7 @@ export class GroupsAhead {
   #finished: PlayedGroup[] = [];
   readonly #playing = new Map<number, Promise<void>>();
   #failure: { readonly error: unknown } | null = null;
-  /** Groups of the present step's batch that were handed out, and the step. */
+  /** The present step, and how many groups of its batch were handed out. */
   #taken = { step: 0, groups: 0 };
   #stale = 0;
 
@@ -135,7 +135,8 @@ export class GroupsAhead {
     const wanted = (maxStepsOffPolicy + 1) * perBatch - ahead;
     const room = isConcurrent ? Math.min(wanted, perBatch - this.#playing.size) : wanted;
     const numbers = Array.from({ length: Math.max(0, room) }, () => this.#again.shift() ?? this.#next++);
-    // One by one when the first to finish is needed; else together, which an engine does in one pass.
+    // Groups are played one by one when training waits for the first to finish, else together in one pass of the
+    // engine.
     const size = isConcurrent ? 1 : perBatch;
     for (let at = 0; at < numbers.length; at += size) this.#play(numbers.slice(at, at + size), step);
   }

@@ -129,7 +129,7 @@ export function turnFrom(
   return { turn: { ...cut, text: turn.text.slice(0, found), ended: 'stop' }, sampled: sampled.slice(0, count) };
 }
 
-/** Decodes its text only when it is read, since some environments use tokens alone. */
+/** A turn that decodes its text only when it is read, since some environments use tokens alone. */
 class GeneratedTurn implements Turn {
   readonly tokens: Int32Array;
   readonly logprobs: Float32Array;

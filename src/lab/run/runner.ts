@@ -74,7 +74,7 @@ export type Run = {
   readonly context: ProcessContext;
   /** The checkpoint that it continues; null for a new run. */
   readonly resumed: Resumed | null;
-  /** Whether a part of it is only replayed: nothing is written. */
+  /** Whether steps are only replayed: nothing is written. */
   readonly isReplay?: boolean;
 };
 

@@ -94,7 +94,7 @@ function entry(named: number, key: string, json: string): Uint8Array {
   return message(item.item, [text(named, key), text(item.json, json)]);
 }
 
-/** Numbers that are not finite are NaN there. */
+/** Non-finite numbers are written as NaN. */
 function jsonOf(value: number | null): string {
   return value === null || !Number.isFinite(value) ? 'NaN' : JSON.stringify(value);
 }

@@ -98,7 +98,7 @@ function hiddenMatrices(engine: Engine): Hidden {
   return hidden;
 }
 
-/** What `take` gives for the place of each element in the flat vector, row by row. */
+/** One value for each element of the matrix, row by row: `take` maps its offset in the flat vector to the value. */
 function elements({ shape, offset, strides }: Matrix, take: (at: number) => number): Float64Array {
   const [rows, columns]: readonly [number, number] = shape;
   const values = new Float64Array(rows * columns);

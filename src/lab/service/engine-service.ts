@@ -22,7 +22,7 @@ import {
   type TrainingService,
 } from './service.js';
 
-/** Halvings of a step after which it moves nothing that single precision would show. */
+/** Maximum number of halvings: a smaller step would not change single-precision weights. */
 const mostHalvings = 20;
 
 /** The four operations on an engine in this process. */
@@ -195,7 +195,7 @@ function byDatum(datums: readonly Datum[], logprobs: Float32Array): Float32Array
 }
 
 /**
- * The policy's scores of the tokens of a batch, and the arrays for the derivative of the loss by them. `at`: offset of
+ * The policy's scores of the tokens of a batch, and the arrays for the derivative of the loss w.r.t. them. `at`: offset of
  * the next datum.
  */
 type Scored = {

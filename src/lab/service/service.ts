@@ -159,7 +159,7 @@ type LossTerms = readonly [lp: number, q: number, A: number, clip: Clip | undefi
  * The terms of each token of a datum.
  *
  * An objective on the ratio of the sequence gets as q the log-probability that makes exp(lp − q) the geometric mean of
- * the sequence's token ratios. The gradient by lp is then that of GSPO-token (Zheng et al. 2025, eq. 13): the ratio as
+ * the sequence's token ratios. The gradient w.r.t. lp is then that of GSPO-token (Zheng et al. 2025, eq. 13): the ratio as
  * a constant, times the token's own derivative.
  *
  * @param scores Log-probability of each token under the model that is trained.

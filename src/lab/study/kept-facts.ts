@@ -5,14 +5,14 @@ import { readJson, replaceFile } from '../run/read-json.js';
 
 /** Name of the file in the directory of a sweep; it may be removed at any time. */
 const file = 'study.cache';
-/** Version of what is stored: another build may compute something else from the same. */
+/** Version of the stored values: another build may compute other values from the same files. */
 const VERSION = 2;
 
 type Entry = { readonly key: string; readonly value: unknown };
 
 /**
- * What earlier studies of a sweep have computed, so that the study after the next run computes what that run changes, and no more.
- * A value is valid for exactly the key that it was stored with. A damaged file is ignored.
+ * A cache of what earlier studies of a sweep computed, so that the next study only computes what a new run changes. A
+ * value is valid for exactly the key it was stored with. A damaged file is ignored.
  */
 export class KeptFacts {
   readonly #path: string;
@@ -43,7 +43,7 @@ export class KeptFacts {
     return entry.value as Value;
   }
 
-  /** Stores the values that were asked for. */
+  /** Stores the values that were requested. */
   save(): void {
     if (this.#isNew) replaceFile(this.#path, JSON.stringify({ version: VERSION, values: this.#used }, infinite));
   }
@@ -59,7 +59,7 @@ function revive(_key: string, value: unknown): unknown {
   return value === INFINITE ? Infinity : value;
 }
 
-/** Differs when the content of a file may have changed. */
+/** A text that changes whenever the content of a file may have changed. */
 export function stampOf(path: string): string {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat === undefined ? '' : `${stat.ino} ${stat.size} ${stat.mtimeMs}`;

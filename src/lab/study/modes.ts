@@ -1,4 +1,6 @@
-/** What runs earn in each mode of their adapters and in training, over the steps: means over the seeds of each setting. */
+/**
+ * Rewards of runs in each mode of their adapters and in training, over the steps: means over the seeds of each setting.
+ */
 import { evenly, seedBand, type SeedCurve } from '../../analysis/seed-band.js';
 import { groupBy } from '../../base/group-by.js';
 import type { StudyBars, StudyFigure, StudyTable } from '../../contract/study.js';
@@ -13,7 +15,7 @@ const families = [
 ] as const;
 type Family = (typeof families)[number];
 const measured = /^(routing_eval|rewards)\/([^/]+)\/([^/]+)$/;
-/** What a training pays: all rewards, those that count for the task, and hacks. */
+/** Training rewards: all of them, those of role retain, and the share of hacks. */
 const paid = [
   { title: 'combined', metric: /^reward$/ },
   { title: 'retain', metric: /^rewards\/retain\/mean$/ },
@@ -23,13 +25,13 @@ const paid = [
 const MOST_CONDITIONS = 12;
 const MOST_MEASURES = 12;
 const MOST_PAID = 4;
-/** Steps of a figure of modes, and of rewards. */
+/** Maximum number of steps in a figure of modes or rewards. */
 const MOST_EVALUATIONS = 120;
 const MOST_PLACES = 80;
-/** Bars of all steps of all figures together. */
+/** Maximum number of bars, over all steps and figures. */
 const MOST_BARS = 8000;
 
-/** A run with its curves by metric. `setting`: empty: its group has one. */
+/** A run with its curves by metric. `setting` is empty when its group has only one. */
 export type MeasuredRun = {
   readonly group: string;
   readonly setting: string;
@@ -37,7 +39,7 @@ export type MeasuredRun = {
   readonly curves: Readonly<Record<string, Curve>>;
 };
 
-/** The curves of a run that are drawn here, with no more points than are seen. */
+/** Curves of a run for these figures, thinned to as many points as can be seen. */
 export function measuredCurves(rows: RunRows): MeasuredRun['curves'] {
   const shown = [...rows.keys].filter((key) => measured.test(key) || paid.some(({ metric }) => metric.test(key)));
   const entries = shown.map((key): [string, Curve] => {
@@ -55,7 +57,9 @@ type Figures = {
   readonly notes: readonly string[];
 };
 
-/** Each mode and each reward beside the others at each step, and what the training paid; nothing where no run says any of it. */
+/**
+ * Figures of each mode and each reward over the steps, and of the training rewards; none when no run logs any of them.
+ */
 export function modeFigures(runs: readonly MeasuredRun[]): Figures {
   const saying = runs.filter(({ curves }) => Object.keys(curves).some((key) => key !== 'reward'));
   const conditions = [...groupBy(saying, conditionIn(saying))];
@@ -70,7 +74,7 @@ export function modeFigures(runs: readonly MeasuredRun[]): Figures {
   };
 }
 
-/** What tells its condition apart: its setting, with the group if there are several. */
+/** Distinguishing name of a condition: its setting, with the group if there are several. */
 function conditionIn(runs: readonly MeasuredRun[]): (run: MeasuredRun) => string {
   const groups = new Set(runs.map(({ group }) => group));
   return ({ group, setting }) => (setting === '' ? group : groups.size > 1 ? `${group} ${setting}` : setting);
@@ -82,7 +86,7 @@ function keysOf(conditions: Conditions): string[] {
   return [...new Set(conditions.flatMap(([, runs]) => runs.flatMap(({ curves }) => Object.keys(curves))))];
 }
 
-/** A mean over seeds at one step with ±1 standard deviation, if there are two, from the least to the most. */
+/** A mean over seeds at one step, with ±1 standard deviation where there are two seeds, and the range. */
 type SeedPoint = Readonly<Record<'x' | 'y' | 'min' | 'max' | 'n', number>> & {
   readonly lo?: number;
   readonly hi?: number;
@@ -109,7 +113,7 @@ function stepsOf(conditions: Conditions, keys: readonly string[], most: number):
   );
 }
 
-/** The measures that several parts of a family have, at the steps that are shown. `parts`: modes, or rewards. */
+/** Measures that several members of a family have, at the steps shown. `parts`: modes, or rewards. */
 type Parts = {
   readonly family: Family;
   readonly conditions: Conditions;
@@ -118,7 +122,7 @@ type Parts = {
   readonly steps: readonly number[];
 };
 
-/** Null: there are none, or of one step, so that nothing would move. */
+/** Null without steps, or with one step alone, where nothing would move. */
 function partsOf(family: Family, conditions: Conditions): Parts | null {
   const measures = keysOf(conditions).flatMap((key) => {
     const [, prefix, part, name] = measured.exec(key) ?? [];
@@ -183,7 +187,7 @@ function meanText(point: SeedPoint | undefined): Written {
   return { value, text: `${shortNumber(value)}${hi === undefined ? '' : ` ± ${shortNumber(hi - value, 2)}`}` };
 }
 
-/** Lines of what the training paid; none where it says less than two kinds of it. */
+/** Lines of the training rewards; none when fewer than two kinds were logged. */
 function paidFigures(conditions: Conditions): StudyFigure[] {
   const keys = keysOf(conditions);
   const panels = paid.flatMap(({ title, metric }) =>

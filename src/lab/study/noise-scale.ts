@@ -4,10 +4,9 @@ import { jackknifeError, mean } from '../../analysis/statistics.js';
 export type NoiseMeasurement = { readonly signal: number; readonly noise: number };
 
 /**
- * The noise scale of several measurements: their mean noise over their mean signal, as a mean of quotients would be biased. The error is that of
- * the jackknife over measurements.
- *
- * @returns null where there are fewer than two, or a mean is not above zero and the scale cannot be told.
+ * The noise scale of several measurements: mean noise divided by mean signal, since a mean of quotients would be
+ * biased. The error is that of the jackknife over measurements.
+ * @returns null for fewer than two measurements, or when a mean is not above zero.
  */
 export function pooledNoiseScale(
   measurements: readonly NoiseMeasurement[],

@@ -13,9 +13,9 @@ import { columnsOf, figure, points, tableOf, type Written } from './study-parts.
 import type { SweepGroup } from './sweep-runs.js';
 
 /**
- * What the rows of a run with `log_slope` say. `start`: log-odds of the answer at the beginning, nats. `slope`: by how much steps of
- * the optimizer along their gradient would raise them there, per unit of the learning rate. `updates`: until the answer had a
- * probability of a half; infinite: it never had. `course`: log-odds after so many updates.
+ * Facts of a run with `log_slope`. `start`: log-odds of the answer at the beginning, nats. `slope`: how much optimizer
+ * steps along their own gradient would raise them there, per unit of the learning rate. `updates`: until the answer had
+ * probability ½; Infinity: never. `course`: log-odds by updates.
  */
 type SlopeFacts = {
   readonly start: number;
@@ -24,10 +24,13 @@ type SlopeFacts = {
   readonly course: readonly (readonly [updates: number, odds: number])[];
 };
 
-/** `expected`: the updates that steps along the gradient would have taken, with the slope that they had at the beginning. */
+/** `expected`: updates needed if every step went along the gradient, with the initial slope. */
 type SlopeRun = SlopeFacts & { readonly base: string; readonly rate: number; readonly expected: number };
 
-/** The runs of a group that differ in seed and secret alone. `varies`: what they share and other rows of the group do not. */
+/**
+ * Runs of a group that differ in seed and secret alone. `varies`: parameters in which this row differs from others of
+ * the group.
+ */
 type SlopeRow = {
   readonly group: string;
   readonly setting: string;
@@ -35,7 +38,7 @@ type SlopeRow = {
   readonly runs: readonly SlopeRun[];
 };
 
-/** Points of a run's course that are kept, and of a line of a figure. */
+/** Number of points kept of a run's course, and drawn in a line of a figure. */
 const COURSE = 100;
 
 /** The settings of a sweep whose runs measured the slope of their answer; runs that have not ended are left out. */
@@ -73,16 +76,16 @@ function slopeFacts(rows: RunRows): SlopeFacts | null {
     .filter((_, at) => at % every === 0 || at === odds.length - 1);
   const at = odds.findIndex((each) => each >= 0);
   if (at === -1) return { start, slope, updates: Infinity, course };
-  // Evaluations are some updates apart.
+  // Evaluations lie some updates apart, so the crossing is interpolated.
   return { start, slope, updates: crossing([odds[at - 1]!, updates[at - 1]!], [odds[at]!, updates[at]!], 0), course };
 }
 
-/** The y at an x between two points. */
+/** Linear interpolation: the y at x between two points. */
 function crossing([x0, y0]: readonly [number, number], [x1, y1]: readonly [number, number], x: number): number {
   return y0 + ((x - x0) / (x1 - x0)) * (y1 - y0);
 }
 
-/** A table of the settings, and a figure of all of them; none: no run measured its slope. */
+/** A table of the settings and one figure of them all; none when no run measured its slope. */
 export function slopeTables(rows: readonly SlopeRow[]): StudyTable[] {
   if (rows.length === 0) return [];
   const column = columnsOf(rows);
@@ -113,7 +116,10 @@ export function slopeFigures(rows: readonly SlopeRow[]): StudyFigure[] {
   return [...updateFigures(rows), ...[...groupBy(rows, ({ group }) => group).values()].flatMap(rateFigures)];
 }
 
-/** The log-odds over rate × updates, of settings that differ in the rate alone: where that is the unit, their lines are one. */
+/**
+ * Log-odds over rate × updates, for settings that differ in the rate alone: if that product is all that matters, their
+ * lines coincide.
+ */
 function rateFigures(rows: readonly SlopeRow[]): StudyFigure[] {
   const [{ group }] = rows as [SlopeRow];
   if (rows.length < 3 || rows.some(({ varies }) => varies.join() !== 'learning_rate')) return [];
@@ -122,7 +128,7 @@ function rateFigures(rows: readonly SlopeRow[]): StudyFigure[] {
   const least = most / 100;
   const grid = Array.from({ length: COURSE }, (_, at) => least * (most / least) ** (at / (COURSE - 1)));
   const lines = rows.map(({ setting, runs }, at) => {
-    // Beyond its end, a line would be of the runs that took longest.
+    // A line ends at the median end of its runs: beyond it, only the slowest runs would count.
     const own = grid.filter((x) => x <= far[at]!);
     return points(setting, own, (x) => ({ x, y: median(runs.map((run) => oddsAt(run, x / run.rate)))! }), 'line');
   });

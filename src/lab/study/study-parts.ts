@@ -5,7 +5,7 @@ import { type Column, tableLines } from '../../text/table.js';
 /** A column of a table of a study, with its cells. */
 export type TableColumn = { readonly head: StudyColumn; readonly cells: readonly StudyCell[] };
 
-/** A number and how it is written. An infinite one has its text alone, as JSON has none. */
+/** A number and its text. An infinite number has only its text, as JSON has no infinity. */
 export type Written = {
   readonly value: number | null;
   readonly text: string;
@@ -31,12 +31,12 @@ function finite(value: number | null): number | null {
   return value !== null && Number.isFinite(value) ? value : null;
 }
 
-/** How a cell of `columnsOf` is written. */
+/** Text of a cell of `columnsOf`. */
 function textOf(written: StudyCell): string {
   return typeof written === 'object' ? (written?.text ?? '') : String(written);
 }
 
-/** The column, unless it has this in every row: a dash, or an empty cell. */
+/** The column, unless every row has the same placeholder: a dash, or an empty cell. */
 export function unlessAll(candidate: TableColumn, text: string): TableColumn[] {
   return candidate.cells.every((each) => textOf(each) === text) ? [] : [candidate];
 }
@@ -71,7 +71,7 @@ export function percents([low, high]: readonly [number, number]): string {
   return `[${(100 * low).toFixed(0)}–${(100 * high).toFixed(0)} %]`;
 }
 
-/** A note where something holds. */
+/** The note when the condition holds, else none. */
 export function when(holds: boolean, note: string): string[] {
   return holds ? [note] : [];
 }
@@ -80,7 +80,10 @@ const ends = ['lo', 'hi', 'min', 'max', 'xlo', 'xhi'] as const;
 type End = (typeof ends)[number];
 type Point = { readonly x: number; readonly y: number } & { readonly [end in End]?: number };
 
-/** A series with a point for each item; its bars, where any point has ends. A point that is not a number is a gap. */
+/**
+ * A series with one point for each item, with error bars where a point has an interval. A point that is not a number is
+ * a gap.
+ */
 export function points<Item>(
   name: string,
   items: readonly Item[],
@@ -91,7 +94,7 @@ export function points<Item>(
   return { name, kind, x: all.map(({ x }) => finite(x)), y: all.map(({ y }) => finite(y)), ...endsOf(all, ends) };
 }
 
-/** The ends of the intervals of some points, as a study has them. An end that a point lacks is at the point. */
+/** Interval ends of the points, in the form of a study. A missing end lies at the point itself. */
 export function endsOf<Name extends End>(
   all: readonly Point[],
   names: readonly Name[],

@@ -1,4 +1,6 @@
-/** `memrl study`: what the runs of a sweep say of the laboratory's questions, as tables, figures and verdicts in a `study.json`. */
+/**
+ * `memrl study`: the laboratory's analysis of the runs of a sweep, as tables, figures and verdicts in a `study.json`.
+ */
 import { basename, join, resolve } from 'node:path';
 import { References } from './memory/references.js';
 import { runFiles } from '../../contract/files.js';
@@ -22,22 +24,21 @@ import { claimSections, verdictsOf } from './claims/sweep-claims.js';
 import { hasEnded } from '../../base/run-words.js';
 import { type EndingRun, hasNewEnd, type SweepGroup, sweepGroups } from './sweep-runs.js';
 
-/** Limit on the attempts to write what several runs that end at once have to say. */
+/** Maximum number of rewrites when several runs end at once. */
 const MOST_ROUNDS = 4;
 
 /**
- * Writes the study of a sweep into its directory. When another run has ended meanwhile it is written again, so that the last
- * writer has seen the ends of all.
- *
- * @param ending The run that asks, at its end.
- * @returns the path of the file; null: these runs are of nothing that it knows, and nothing is written.
+ * Writes the study of a sweep into its directory. When another run ends meanwhile the study is written again, so that
+ * the last writer has seen the ends of all.
+ * @param ending The run that calls this, at its end.
+ * @returns the path of the file; null when these runs have nothing to analyse, and nothing is written.
  * @throws UserError when there are no runs.
  */
 export function writeStudy(directory: string, ending: EndingRun | null = null): string | null {
   const path = join(directory, runFiles.study);
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const sweep = readSweep(directory, ending);
-    // Verdicts take a while: while runs still train, the next one would make them anew.
+    // Verdicts take time, and the next run's end would compute them again: they wait until all runs have ended.
     const isOver = ending === null || sweep.groups.every(({ runs }) => runs.every(({ state }) => hasEnded(state)));
     const study = studyOf(sweep, isOver);
     if (study === null) return null;
@@ -49,13 +50,16 @@ export function writeStudy(directory: string, ending: EndingRun | null = null): 
   return path;
 }
 
-/** Lines in the charts of runs of an earlier version, which wrote none when they began. */
+/** Writes chart lines for runs of an earlier version, which did not write them at their start. */
 function keepLines(groups: readonly SweepGroup[]): void {
   const ended = groups.flatMap(({ runs }) => runs).filter(({ state }) => hasEnded(state));
   for (const { directory, parameters, config } of ended) keepTheoryLines(directory, { ...parameters, ...config });
 }
 
-/** Writes a second study beside it, of intervals and tests. @returns its tables and notes as lines; none: there are no memory runs. */
+/**
+ * Writes a second study of intervals and tests.
+ * @returns its tables and notes as lines; none when there are no memory runs.
+ */
 export function writeTests(directory: string, width: number): string[] {
   const { sections, groups } = readSweep(directory);
   const tables = testTables(sections);
@@ -65,7 +69,10 @@ export function writeTests(directory: string, width: number): string[] {
   return [...tables.flatMap((table) => tableText(table, width)), ...notes];
 }
 
-/** What is said of base models holds for warm-ups that are even enough; so it is told how many were. None: the sweep has no warm-ups that ended. */
+/**
+ * A note on how many warm-ups are uniform enough, since statements about base models hold for those alone; none when no
+ * warm-up has ended.
+ */
 function acceptanceNote(groups: readonly SweepGroup[]): string[] {
   const warmups = groups
     .flatMap(({ runs }) => runs)
@@ -76,7 +83,7 @@ function acceptanceNote(groups: readonly SweepGroup[]): string[] {
   return when(warmups.length > 0, note);
 }
 
-/** What the claims on a sweep go by, as `docs/claims` keeps it: paths within the sweep are relative to it. */
+/** Input of the claims on a sweep, in the form kept under `docs/claims`: paths within the sweep are relative to it. */
 export function claimsJson(directory: string): string {
   const within = `${resolve(directory)}/`;
   const portable = (_key: string, value: unknown) => {
@@ -88,7 +95,7 @@ export function claimsJson(directory: string): string {
   return JSON.stringify(written, portable, 2);
 }
 
-/** The runs of a sweep, and what those that learn secrets have come to. */
+/** The runs of a sweep, and the results of those that learn secrets. */
 type ReadSweep = {
   readonly name: string;
   readonly groups: readonly SweepGroup[];
@@ -105,7 +112,7 @@ function readSweep(directory: string, ending: EndingRun | null = null): ReadSwee
   return { name: basename(root), groups, references, sections: memorySections(groups, references, kept), kept };
 }
 
-/** Null: its runs are of nothing that is known here. */
+/** The study; null when nothing here applies to these runs. */
 function studyOf(
   { name, groups, references, sections, kept }: ReadSweep,
   isOver: boolean,

@@ -20,7 +20,7 @@ export type SweepGroup = {
   readonly runs: readonly ReportedRun[];
 };
 
-/** A run that ends just now: nobody else has recorded it yet. */
+/** A run that is just ending: the manager has not recorded it yet. */
 export type EndingRun = { readonly name: string; readonly state: ReportedState };
 
 /**
@@ -51,7 +51,7 @@ export function sweepGroups(directory: string, kept: KeptFacts, ending: EndingRu
     }));
 }
 
-/** Whether a run has ended that had not when it was read. */
+/** Whether a run has ended since the sweep was read. */
 export function hasNewEnd(groups: readonly SweepGroup[]): boolean {
   const live = groups.flatMap(({ runs }) => runs.filter(({ state }) => !hasEnded(state)));
   return live.some(({ directory }) => hasEnded(readRun(directory)?.state ?? 'queued'));
@@ -65,7 +65,7 @@ function foldersIn(directory: string): string[] {
     .sort(naturalOrder);
 }
 
-/** Null: the folder is no run. */
+/** The run in a folder; null when the folder is no run. */
 function readRun(directory: string): ReportedRun | null {
   const record = Record.safeParse(readJson(join(directory, runFiles.record))).data;
   if (record === undefined) return null;
@@ -74,7 +74,7 @@ function readRun(directory: string): ReportedRun | null {
   return { name, group, subgroup, directory, parameters, config, state: stateOf(record, directory) };
 }
 
-/** The parts of a run's record that are needed here, as the whole takes long to check. */
+/** The needed fields of a run's record, because checking the whole record is slow. */
 const Record = z.object({
   ...{ name: z.string(), group: z.string(), subgroup: z.string().nullable() },
   parameters: z.custom<RunRecord['parameters']>((value) => typeof value === 'object' && value !== null),
@@ -84,7 +84,9 @@ const Record = z.object({
 
 const Settings = z.record(z.string(), z.unknown());
 
-/** Before the end of an attempt is recorded its files tell: a run that has ended well has a final checkpoint, and no lock. */
+/**
+ * Before the end of an attempt is recorded, its files tell: a run that ended well has a final checkpoint and no lock.
+ */
 function stateOf({ attempts, state }: z.infer<typeof Record>, directory: string): ReportedState {
   const last = attempts.at(-1);
   if (last === undefined) return 'queued';
@@ -100,7 +102,7 @@ const SweepFile = z.looseObject({
   groups: z.record(z.string(), z.looseObject({ title: z.string().optional() }).nullable()),
 });
 
-/** The groups of a sweep file in its order, with their titles; none where it cannot be read. */
+/** Groups of a sweep file in order, with their titles; none when the file cannot be read. */
 function titlesIn(text: string | null): [group: string, title: string | null][] {
   try {
     const { groups } = SweepFile.parse(text === null ? {} : parse(text, { merge: true }));

@@ -8,15 +8,15 @@ import { signalBits } from '../environments/memory/rules.js';
 import { memoryTask, type MemoryTask, type Settings } from '../environments/memory/task.js';
 import { replaceFile } from '../run/read-json.js';
 
-/** Metrics that are bits known of the secret, as `train`, `sft` and the ideal observer write them. */
+/** Metrics of bits known of the secret, as `train`, `sft` and the ideal observer write them. */
 const bitsMetrics = [
   ...['test/bits/answer_raw', 'test/bits/answer_clamped', 'test/bits/known_raw_mean', 'test/bits/known_clamped_mean'],
   ...['test/answers/bits_known', 'observer/bits_known'],
 ];
 
 /**
- * Lines to compare the bits known with: those of the secret, and over episodes the most that they can carry, which a continuous
- * reward and examples have none of.
+ * Reference lines for bits known: the bits of the secret, and over episodes the most bits they can carry. Continuous
+ * rewards and SFT have no such maximum.
  */
 export function theoryLines({ condition, N }: MemoryTask): ChartLine[] {
   const signal = signalBits(N);

@@ -15,7 +15,7 @@ import { type Curve, RunRows } from './run-rows.js';
 import { figure, points } from './study-parts.js';
 import type { SweepGroup } from './sweep-runs.js';
 
-/** Names of what a run earned and of its distance from the model that it began with, as TRL has them. */
+/** TRL's names for the reward of a run and its KL to the initial model. */
 const earned = { reward: 'reward', distance: 'kl' } as const;
 /** Metrics of a run: both terms of the gradient noise scale in prompts, from microbatches and by two batch sizes. */
 const noiseWays = [
@@ -31,7 +31,7 @@ const QUARTERS = 4;
 /** Half-width of a 95 % interval, in standard errors. */
 const INTERVAL = 1.96;
 
-/** Reward and distance in a tenth of a run. */
+/** Mean reward and mean KL in a tenth of a run. */
 type Place = { readonly kl: number; readonly reward: number };
 /** One measurement of the noise scale by each of `noiseWays`. */
 type Noise = { readonly step: number; readonly ways: readonly NoiseMeasurement[] };
@@ -44,7 +44,7 @@ type Trained = MeasuredRun & {
   readonly evaluated: readonly Evaluated[];
 };
 
-/** What runs that train for a reward have logged, as far as figures are drawn of it. */
+/** Logged values of a run that trains for a reward, as far as figures need them. */
 export function trainedRuns(groups: readonly SweepGroup[], kept: KeptFacts): Trained[] {
   return groups.flatMap(({ name: group, runs }) =>
     cellsOf(runs).flatMap((cell) =>
@@ -77,7 +77,7 @@ function takenFrom(run: ReportedRun, kept: KeptFacts): Pick<Trained, 'path' | 'n
   return kept.value(`training of ${run.name}`, stamps, take);
 }
 
-/** The tenths of a run in which both were measured. An estimate of KL below zero counts as zero. */
+/** Tenths of a run in which both were measured. A KL estimate below zero counts as zero. */
 function pathOf(rows: RunRows): Place[] {
   const [reward, distance] = [rows.series(earned.reward), rows.series(earned.distance)];
   const [first, last] = [reward.x[0], reward.x.at(-1)];
@@ -89,7 +89,7 @@ function pathOf(rows: RunRows): Place[] {
   }).filter(({ kl, reward: value }) => Number.isFinite(kl) && Number.isFinite(value));
 }
 
-/** Not a number where there is none. */
+/** NaN for an empty list. */
 function meanWhere({ x, y }: Curve, isIn: (x: number) => boolean): number {
   return mean(y.filter((_, index) => isIn(x[index]!))) ?? Number.NaN;
 }
@@ -109,7 +109,7 @@ function valuesOf(rows: RunRows, name: string): ReadonlyMap<number, number> {
   return new Map(x.map((step, index) => [step, y[index]!]));
 }
 
-/** `evaluation/ENVIRONMENT/SAMPLING` of a run. */
+/** Evaluations of a run, under `evaluation/ENVIRONMENT/SAMPLING`. */
 function evaluationPlaces(directory: string): string[] {
   const root = join(directory, evaluationFolder);
   return foldersIn(root).flatMap((name) => foldersIn(join(root, name)).map((how) => join(root, name, how)));
@@ -124,7 +124,7 @@ function evaluatedIn(place: string): Evaluated[] {
   });
 }
 
-/** In order; empty where there is no such directory. */
+/** Sorted names in a directory; empty when it does not exist. */
 function foldersIn(directory: string): string[] {
   try {
     const entries = readdirSync(directory, { withFileTypes: true });
@@ -135,8 +135,8 @@ function foldersIn(directory: string): string[] {
 }
 
 /**
- * The frontier: the reward of each run against the distance that it was bought with (Gao et al. 2023, Scaling Laws for Reward Model
- * Overoptimization, whose axis is the root of KL too).
+ * The frontier: the reward of each run against its KL (Gao et al. 2023, Scaling Laws for Reward Model Overoptimization,
+ * whose axis is the root of KL too).
  */
 function frontierFigure(group: string, trained: readonly Trained[]): StudyFigure[] {
   const settings = groupBy(
@@ -192,7 +192,7 @@ function noiseFigure(group: string, trained: readonly Trained[]): StudyFigure[] 
   ];
 }
 
-/** Pass rate and entropy of the checkpoints that were evaluated; a run with one says nothing over the steps. */
+/** Pass rate and entropy of evaluated checkpoints; a run with one checkpoint shows nothing over the steps. */
 function evaluationFigures(group: string, trained: readonly Trained[]): StudyFigure[] {
   const runs = trained.filter(({ evaluated }) => evaluated.length > 0);
   if (runs.every(({ evaluated }) => evaluated.length < 2)) return [];

@@ -306,7 +306,10 @@ export function riseMultiplier(step: number, rise: number): number {
   return Math.min(1, (step + 1) / Math.max(1, rise));
 }
 
-/** The estimates of the KL to the reference, summed over the tokens of the update, nats; k1 is of before the first step. */
+/**
+ * The estimates of the KL to the reference, summed over the tokens of the update, nats; k1 is measured before the first
+ * step.
+ */
 export function klSum(
   { statistics, policyBase }: { readonly statistics: UpdateStatistics; readonly policyBase: number },
   estimator: KlEstimator,

@@ -66,7 +66,7 @@ export class AdaptedEngine implements Engine {
     const { count, parameters: weights, gradient } = this.#merging;
     const [m, v] = [kernels.heap.allocate(count), kernels.heap.allocate(count)];
     [this.#m, this.#v] = [m, v];
-    // Rows are whole, so that the vector loops may do so many at a time.
+    // Rows include their padding, so that the vector loops run over whole rows.
     const rows = adapterLayout(paddedShape(shape), adapters).tensors;
     const parameters = { count, weights, gradient, m, v, changed: () => {} };
     this.#optimizer = new Optimizer({ kernels, tensors: rows, parameters });

@@ -31,7 +31,7 @@ export type Adaptation = PlainModel & { readonly adapters: AdapterConfig };
 export type Strengths = readonly number[];
 
 /**
- * Adapters merged into the weights, W + Σ c·B·A, and the derivative by the merged weights passed on to the adapters:
+ * Adapters merged into the weights, W + Σ c·B·A, and the derivative w.r.t. the merged weights passed on to the adapters:
  * dB = c · dW Aᵀ and dA = c · Bᵀ dW. Neurons of adapters are further neurons of the layer. So every pass is that of a
  * plain model, whichever engine computes it; adapters cost time once for each change of the weights.
  *
@@ -61,7 +61,7 @@ export class Merging {
   readonly #factors: readonly Factors[];
   readonly #neurons: readonly Neurons[];
   readonly #merged: number;
-  /** The derivative by the merged weights. */
+  /** The derivative w.r.t. the merged weights. */
   readonly #dense: number;
   /** Room for a product. */
   readonly #result: number;
@@ -131,7 +131,7 @@ export class Merging {
     return f32.subarray(this.#merged / 4, this.#merged / 4 + this.#baseCount);
   }
 
-  /** View of the heap to which the caller writes the derivative by the merged weights. */
+  /** View of the heap to which the caller writes the derivative w.r.t. the merged weights. */
   get dense(): Float32Array {
     return this.#kernels.heap.f32.subarray(this.#dense / 4, this.#dense / 4 + this.#baseCount);
   }

@@ -87,7 +87,7 @@ function attendBackward(
   }
 }
 
-/** Turns the derivatives by the probabilities of one query into those by its unscaled scores: p·(dp − Σ p·dp)·scale. */
+/** Turns the derivatives w.r.t. the probabilities of one query into those w.r.t. its unscaled scores: p·(dp − Σ p·dp)·scale. */
 function scoreSlopes(sharedRows: i32, ownRows: i32, p: usize, dp: usize, scale: f32): void {
   const split = (<usize>sharedRows) << 2;
   const dot4 = f32x4.splat(sumOfProducts(sharedRows, p, dp) + sumOfProducts(ownRows, p + split, dp + split));

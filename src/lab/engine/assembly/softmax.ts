@@ -36,7 +36,7 @@ export function logSoftmax(rows: i32, vocabulary: i32, stride: i32, scores: usiz
 }
 
 /**
- * dScores = the derivative by the scores, given log-probabilities: −p·(dLogprob + dEntropy·(log p + entropy)).
+ * dScores = the derivative w.r.t. the scores, given log-probabilities: −p·(dLogprob + dEntropy·(log p + entropy)).
  * Still missing is +dLogprob at each chosen token, which the host adds: a row may have several.
  *
  * @param dLogprobs Per row, the sum over the row's chosen tokens; `dEntropies` likewise.

@@ -16,7 +16,7 @@ export function swiglu(rows: i32, width: i32, gateUp: usize, y: usize): void {
   }
 }
 
-/** dGateUp = the derivative by `gateUp`, given dy. */
+/** dGateUp = the derivative w.r.t. `gateUp`, given dy. */
 export function swigluBackward(rows: i32, width: i32, dy: usize, gateUp: usize, dGateUp: usize): void {
   const bytes = (<usize>width) << 2;
   const one = f32x4.splat(1);

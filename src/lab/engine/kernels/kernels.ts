@@ -85,7 +85,7 @@ export type Kernels = {
 
   /** Turns scores into log-probabilities, in place. */
   logSoftmax(rows: number, vocabulary: number, stride: number, scores: number, entropies: number): void;
-  /** The derivative by the scores, less the chosen tokens' own terms. */
+  /** The derivative w.r.t. the scores, less the chosen tokens' own terms. */
   logSoftmaxBackward(
     rows: number,
     stride: number,

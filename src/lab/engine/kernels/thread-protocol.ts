@@ -1,6 +1,6 @@
 /** The layout of the memory that the threads of an engine share with the thread that leads them. */
 
-/** Made by the leader, handed to a thread when it starts. */
+/** Shared memory that the leader creates and passes to a thread when it starts. */
 export type ThreadStart = {
   /** Number of the thread, from 0. */
   readonly index: number;
@@ -10,7 +10,7 @@ export type ThreadStart = {
   readonly control: Int32Array;
   /** `commandLength` numbers for each thread. */
   readonly commands: Float64Array;
-  /** `mostWords` bytes of UTF-8 for each thread: the message of its error. */
+  /** Error message of each thread in UTF-8, `mostWords` bytes for each. */
   readonly words: Uint8Array;
 };
 

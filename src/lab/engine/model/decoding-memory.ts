@@ -135,7 +135,7 @@ function rowsOf(slot: Slot, prompt: Int32Array, continuations: readonly Int32Arr
   let next = 0;
   for (const tokens of continuations) {
     const count = tokens.length - 1;
-    // Most often all tokens are there, in their order.
+    // Usually a sequence holds all tokens, in the same order.
     const sequence =
       slot.sequences[next++]?.hasRows(tokens, count) === true
         ? slot.sequences[next - 1]

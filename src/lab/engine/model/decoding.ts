@@ -39,7 +39,7 @@ export class Decoding implements Decoder {
     this.#tokens = Array.from({ length: sequences }, () => []);
   }
 
-  /** Computes the prompt, which would otherwise be computed at once when it is needed. */
+  /** Computes the prompt step by step, with pauses; without this call the first use computes it in one go. */
   *begin(): Steps<void> {
     yield* this.#fill();
   }
@@ -60,7 +60,7 @@ export class Decoding implements Decoder {
     }
   }
 
-  /** The same in one step. */
+  /** Appends tokens as `advanceByParts` does, without pauses. */
   advance(tokens: readonly (readonly number[])[]): void {
     this.#advance(this.#ready(), this.#tokens, tokens);
     for (let s = 0; s < this.sequences; s++) this.#tokens[s]!.push(...tokens[s]!);

@@ -65,7 +65,7 @@ export class Generation {
     // be thrown away.
     const sequences: Sequence[] = [];
     prompts.forEach(({ tokens: prompt, seed }, index) => {
-      // Most often one prompt is continued many times.
+      // Neighbours usually share their prompt, so it is checked once.
       if (prompt !== prompts[index - 1]?.tokens) checkTokens(shape, prompt, 'A prompt');
       checkPrompt(shape.context, prompt.length, seed);
       const random = stream ?? rng(seed, 'generate');

@@ -131,7 +131,7 @@ function attendSegments({ model, batch, buffers }: Pass, index: number): void {
 }
 
 /**
- * Adds to the gradient, from the derivative by each target's log-probability and entropy. Reads the activations of the
+ * Adds to the gradient, from the derivative w.r.t. each target's log-probability and entropy. Reads the activations of the
  * forward pass and leaves them as they are, so it may be called again.
  */
 function* runBackward(pass: Pass, dLogprob: Floats, dEntropy: Floats | null): Steps<void> {
@@ -161,7 +161,7 @@ function* runBackward(pass: Pass, dLogprob: Floats, dEntropy: Floats | null): St
   kernels.scatterAddRows(rows, shape.width, buffers.tokens, buffers.dx, parameters.embedding.gradient);
 }
 
-// `dx` enters each half of a layer as the derivative by its output and leaves as that by its input: the residual path
+// `dx` enters each half of a layer as the derivative w.r.t. its output and leaves as that w.r.t. its input: the residual path
 // leaves it as it is, and the norm's backward adds the rest.
 
 /** @param block As many rows as `addProduct` sums at a time, or a multiple, so that the order of sums is that of all rows. */
@@ -182,7 +182,7 @@ function feedForwardBackward({ model, buffers }: Pass, index: number, { first, r
   kernels.rmsNormBackward(rows, width, dNormed, a.middle, mlpNorm.at, a.middleScale, dx, mlpNorm.gradient);
 }
 
-/** Derivatives by what attention gave, into `dNormed`. */
+/** Derivatives w.r.t. the output of attention, into `dNormed`. */
 function outputBackward({ model, buffers }: Pass, index: number, { first, rows }: Rows): void {
   const { kernels, shape, parameters } = model;
   const { output } = parameters.layers[index]!;
@@ -192,7 +192,7 @@ function outputBackward({ model, buffers }: Pass, index: number, { first, rows }
   kernels.addProduct(output.outer, rows, attended, buffers.dx + skip, output.gradient, buffers.product);
 }
 
-/** Derivatives by queries, keys and values before their rotation, into `dQkv`. */
+/** Derivatives w.r.t. queries, keys and values before their rotation, into `dQkv`. */
 function attentionBackward({ model, batch, buffers }: Pass, index: number): void {
   const { kernels, shape, widths, parameters } = model;
   const { qkvBias } = parameters.layers[index]!;
@@ -254,7 +254,7 @@ function* headScores(pass: Pass): Steps<TokenScores> {
   return scores;
 }
 
-/** Derivatives by the head rows' activations into `dHeadX`, and by head and norm into the gradient. */
+/** Derivatives w.r.t. the activations of the head rows into `dHeadX`, and w.r.t. head and norm into the gradient. */
 function* headBackward(pass: Pass, dLogprob: Floats, dEntropy: Floats | null): Steps<void> {
   const { model, batch, buffers } = pass;
   const { kernels, shape, parameters } = model;

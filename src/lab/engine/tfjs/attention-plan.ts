@@ -30,7 +30,7 @@ export type Block = {
   /** The maximum of the readers' rows, and of their keys. */
   readonly queries: number;
   readonly keys: number;
-  /** Head vector among the rows for each reader, head and query; padding has any. */
+  /** Index of the head vector for each reader, head and query; arbitrary for padding. */
   readonly queryIds: Int32Array;
   /** The same in a tensor that holds one vector per head: the attention's results. */
   readonly resultIds: Int32Array;
@@ -115,7 +115,7 @@ export function resultPlaces({ heads }: ModelShape, rows: number, blocks: readon
 }
 
 /**
- * Gather tables that turn the derivatives by queries, keys and values of all blocks into those by the rows. They index
+ * Gather tables that turn the derivatives w.r.t. queries, keys and values of all blocks into those w.r.t. the rows. They index
  * one list: queries of every block, keys of every block, values of every block, a zero, and then the sums listed in
  * `sums`: a row that several readers see has a derivative from each.
  */

@@ -88,7 +88,7 @@ export function attention(
   return { result, attended };
 }
 
-/** The derivative by `rows` (queries, keys and values), given that by the result. */
+/** The derivative w.r.t. `rows` (queries, keys and values), given that w.r.t. the result. */
 export function attentionBackward(
   device: Device,
   shape: ModelShape,

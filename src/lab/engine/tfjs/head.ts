@@ -45,11 +45,11 @@ export function chunksOf({ headRows, targets, targetHeads }: Batch, vocabulary: 
   return chunks;
 }
 
-/** The derivative of the loss by each target's log-probability and by its entropy; the second may be null. */
+/** The derivative of the loss w.r.t. each target's log-probability and entropy; the second may be null. */
 export type ScoreGradient = { readonly dLogprob: Float32Array; readonly dEntropy: Float32Array | null };
 
 /**
- * The derivative by the scores of a chunk, [rows × vocabulary]: dLogprob at the chosen tokens, and everywhere −p · (Σ
+ * The derivative w.r.t. the scores of a chunk, [rows × vocabulary]: dLogprob at the chosen tokens, and everywhere −p · (Σ
  * dLogprob + Σ dEntropy · (log p + entropy)), the sums over the row's targets.
  */
 export function scoresBackward(

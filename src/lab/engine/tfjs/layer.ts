@@ -54,7 +54,7 @@ export function layerForward(
   return { next, activations: { normed, attended, result, middleNormed, gate, up, sigmoid, activated } };
 }
 
-/** Derivatives by the layer's input and weights, given that by its output. */
+/** Derivatives w.r.t. the layer's input and weights, given that w.r.t. its output. */
 export function layerBackward(
   context: LayerContext & { readonly gradientTables: GradientTables },
   weights: LayerWeights,

@@ -16,7 +16,7 @@ export function rmsNorm({ tf }: Device, x: Tensor, weight: Tensor, epsilon: numb
   return { result: tf.mul(unit, weight), unit, scale };
 }
 
-/** Derivatives by the rows and by the weight, given that by the result. */
+/** Derivatives w.r.t. the rows and the weight, given that w.r.t. the result. */
 export function rmsNormBackward(
   { tf }: Device,
   dResult: Tensor,

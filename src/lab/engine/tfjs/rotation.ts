@@ -43,7 +43,7 @@ export function rotate({ tf }: Device, qkv: Tensor, { cos, sin }: Rotation, head
   return tf.add(tf.mul(qkv, cos), tf.mul(otherHalf(tf, qkv, headWidth), sin));
 }
 
-/** The derivative by the rows, given that by the rotated ones: the transpose of the above. */
+/** The derivative w.r.t. the rows, given that w.r.t. the rotated ones: the transpose of the above. */
 export function rotateBackward({ tf }: Device, dRotated: Tensor, { cos, sin }: Rotation, headWidth: number): Tensor {
   return tf.add(tf.mul(dRotated, cos), otherHalf(tf, tf.mul(dRotated, sin), headWidth));
 }

@@ -168,7 +168,7 @@ function tokenScores({ batch, chunks }: Pass, values: Float32Array): TokenScores
   return { logprobs, entropies: Float32Array.from(batch.targetHeads, (head) => values[scored + head]!) };
 }
 
-/** Adds to the gradient, given the derivative by the scores of the forward pass. */
+/** Adds to the gradient, given the derivative w.r.t. the scores of the forward pass. */
 function* backward(model: Model, pass: Pass, gradient: ScoreGradient): Steps<void> {
   const { batch, blocks, kept } = pass;
   const { device, shape, parameters } = model;
@@ -209,7 +209,7 @@ function* backward(model: Model, pass: Pass, gradient: ScoreGradient): Steps<voi
   }
 }
 
-/** The derivatives by the normed head rows and by the head. */
+/** The derivatives w.r.t. the normed head rows and the head. */
 function headBackward(
   model: Model,
   { chunks, kept, temperature }: Pass,
@@ -234,7 +234,7 @@ function headBackward(
 }
 
 /**
- * The derivative by a table, given those by rows looked up in it: `table[ids[i]] += dRows[i]`, on zeros.
+ * The derivative w.r.t. a table, given those w.r.t. rows looked up in it: `table[ids[i]] += dRows[i]`, on zeros.
  *
  * A product with a matrix of ones and zeros adds up the rows of the same id, always in the same order (a scattered sum on
  * a GPU has any); it has a row for each different id, not for the whole table.

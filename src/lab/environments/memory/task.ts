@@ -1,4 +1,4 @@
-/** How the learner is told about the secret. */
+/** Feedback that the learner gets about the secret. */
 export type Condition =
   | { kind: 'sft' }
   | { kind: 'binary' }
@@ -20,7 +20,7 @@ export type Settings = Readonly<Record<string, unknown>>;
 
 /** Reads a run's settings as a memory task; null: it is another program or another environment, or a warm-up. */
 export function memoryTask(settings: Settings): MemoryTask | null {
-  // `memrl sft` and `train` have the keys of the game whatever they play.
+  // `memrl sft` and `train` accept the keys of the memory games with any environment.
   if ((settings['environment'] ?? 'memory') !== 'memory') return null;
   const N = sizeOf(settings);
   const condition = conditionOf(settings);

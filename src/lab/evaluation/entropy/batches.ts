@@ -1,4 +1,4 @@
-/** The batches: answers of the policy on which its entropy is measured, and answers for the step. */
+/** Batches of answers: some to measure the policy's entropy on, others for the update. */
 import type { Engine } from '../../engine/engine.js';
 import type { Environment } from '../../environments/environment.js';
 import type { ScoredSequence } from '../../probes/entropy-estimates.js';

@@ -9,7 +9,7 @@ import type { Experiment } from './experiment.js';
 const INTERVAL = 1.96;
 /** Number of answers of a kernel that are drawn. */
 const MOST_ANSWERS = 32;
-/** Number of learning rates for a fit that says anything: a line goes through any two. */
+/** Minimum number of learning rates for a meaningful fit: a line passes through any two points. */
 const LEAST_RATES = 3;
 
 /** The parts of the results that figures are drawn of. */

@@ -205,8 +205,8 @@ export function entropyLines(results: readonly EntropyResult[], width: number): 
 const mostApart = 1.96;
 
 /**
- * How often predictions of a change of the entropy were right over repetitions, with the true change measured on other
- * answers. No lines when prediction and truth are of the same answers.
+ * How often predictions of the entropy change were right over repetitions, with the true change measured on other
+ * answers. No lines when prediction and truth use the same answers.
  */
 function agreementLines(results: readonly Experiment[]): string[] {
   const found = results.flatMap(({ true: { entries } }) => entries.flatMap(({ z }) => z ?? []));

@@ -129,7 +129,10 @@ async function changes(
   };
 }
 
-/** `whole`: along the direction, of the estimate by importance sampling. `difference`: what the derivative by the wanted credits is more. */
+/**
+ * Directional derivatives of the entropy. `whole`: with credit `whole`, the derivative of the importance-sampling
+ * estimate. `difference`: what the configured credit adds to it.
+ */
 async function derivatives(engine: Engine, T: Sloped, direction: Floats, config: EntropyConfig) {
   const { per, credit } = config;
   const along = async (how: typeof credit) =>

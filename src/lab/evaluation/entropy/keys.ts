@@ -5,7 +5,7 @@ import { key, type Config } from '../../config/key.js';
 import { runKeys } from '../../config/run-keys.js';
 import { float, floats, int, oneOf, orNone, text } from '../../config/value-type.js';
 
-/** Keys of `memrl entropy`. Names in capitals are those of RL_Practice. */
+/** Keys of `memrl entropy`. Names in capitals come from RL_Practice. */
 export const entropyKeys = {
   path: key(orNone(text), null, 'the policy: a run, one of its checkpoints, or a directory of Hugging Face'),
   environment: key(

@@ -86,7 +86,7 @@ function distanceText(drift: ModeReport['drift'], { limits, note }: EvalRunRepor
   return parts.join(' · ');
 }
 
-/** None for files of versions that did not count it. */
+/** The share of samples above the limit; empty for files of versions without this measure. */
 function shareText(
   share: number | undefined,
   { single, beyond }: { single?: number | undefined; beyond?: number | undefined },

@@ -95,7 +95,7 @@ function trainingOf({ training, source }: Experiment): StoredRun {
 }
 
 /**
- * The rewards that are not measured anyway.
+ * The requested rewards that the experiment does not already measure as components.
  * @throws UserError for one that has the name of a component with another reward.
  */
 function othersBeside({ reward }: Experiment, wanted: readonly string[]): string[] {

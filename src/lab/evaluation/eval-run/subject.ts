@@ -125,7 +125,7 @@ function storedRun(run: string): StoredRun {
   );
 }
 
-/** Prefers the checkpoint's own history; the run's rows may reach further. */
+/** Prefers the checkpoint's own history, because the run's rows may continue past the checkpoint. */
 function rewardsOf(
   directory: string,
   run: string | null,

@@ -6,7 +6,7 @@ import { smallRlClaims } from './small-rl-claims.js';
 import type { Quantity } from './measures.js';
 import { practiceClaims } from './practice-claims.js';
 
-/** Every claim of the four documents on what comes out of training. */
+/** All claims of the source documents about the results of training. */
 export const claims: readonly Claim[] = [...memoryClaims, ...smallRlClaims, ...practiceClaims];
 
 /** A claim with its figures found. */
@@ -16,7 +16,7 @@ export type Judged = {
   readonly verdict: Verdict;
 };
 
-/** How the numbers of a figure are found; null: they are not known here. */
+/** Lookup of the numbers of a figure; null when they are not known here. */
 type Finder = {
   readonly figure: (figure: Figure) => Quantity | null;
   readonly cell: (cell: Cell) => Quantity | null;
@@ -66,7 +66,7 @@ export function expectedText({ kind, value, of }: Expected): string {
   return `${kind} ${shortNumber(value)}`;
 }
 
-/** How a figure bears on its claim, in a word. */
+/** Whether a figure agrees with its claim, in a word. */
 export function agreementText({ expected, quantity }: Judged['figures'][number]): string {
   return quantity === null ? 'not measured' : agreement(expected, quantity);
 }

@@ -3,7 +3,7 @@ import { WIDEST_FACTOR } from '../memory/intervals.js';
 import type { Measure, Quantity } from './measures.js';
 import type { Cell } from './published.js';
 
-/** A statement of a source document on what comes out of training, in our words, and how it is tried here. */
+/** A statement of a source document about the results of training, in our words, and the way it is tested here. */
 export type Claim = {
   readonly claim: string;
   /** Name of the document, and the section that says it. */
@@ -16,13 +16,16 @@ export type Claim = {
   readonly headline?: string;
 };
 
-/** `command`: what tries it, for whoever has the time or the machine. */
+/** How a claim is tested. `command`: the command that would test it, where nothing here does. */
 type Tried =
   | { readonly by: 'sweep'; readonly sweep: string; readonly figures: readonly Figure[] }
   | { readonly by: 'test'; readonly file: string }
   | { readonly by: 'nothing'; readonly why: string; readonly command?: string };
 
-/** A number that bears on a claim. At least one of `measure` (from runs) and `published` (from a table of the pages). */
+/**
+ * A number that supports or contradicts a claim. Has at least one of `measure` (from runs) and `published` (from a
+ * table of the pages).
+ */
 export type Figure = {
   readonly what: string;
   readonly unit: string;
@@ -31,7 +34,7 @@ export type Figure = {
   readonly published?: Cell;
 };
 
-/** `about`: within a factor of the value. `of`: the value is so many times that of this cell. */
+/** Expected value of a figure. `about`: within this factor of the value. `of`: the value is a multiple of this cell. */
 export type Expected = { readonly value: number; readonly of?: Cell } & (
   | { readonly kind: 'at most' | 'at least' }
   | { readonly kind: 'about'; readonly factor: number }
@@ -40,7 +43,7 @@ export type Expected = { readonly value: number; readonly of?: Cell } & (
 export const verdicts = ['holds here', 'holds in part', 'does not hold here', 'not decided here', 'not tried'] as const;
 export type Verdict = (typeof verdicts)[number];
 
-/** How the page explains the rule of `verdictOf`. */
+/** The page's explanation of the rule of `verdictOf`. */
 export const rule =
   `A figure agrees with its claim when its whole 95 % interval is where the claim expects it, and contradicts it when the whole interval is elsewhere; ` +
   `otherwise it is open, but an interval around the expected value that is no wider than a factor of ${WIDEST_FACTOR} agrees. ` +

@@ -12,11 +12,11 @@ import {
 import { type ClaimSection, measured, type Quantity } from './measures.js';
 import { type Cell, published } from './published.js';
 
-/** Where the pages and the results that are stored beside them are read. */
+/** Access to the pages and to the results stored beside them. */
 type Sources = {
   /** The text of a page. */
   readonly page: (page: string) => string;
-  /** What `memrl study DIR --json` printed of its runs; null: nothing is stored. */
+  /** Stored output of `memrl study DIR --json`; null when nothing is stored. */
   readonly stored: (sweep: string) => readonly ClaimSection[] | null;
 };
 
@@ -27,7 +27,7 @@ export function claimsMarkdown(sources: Sources): string {
   return [rule, countsOf(all), ...documents.map((document) => documentMarkdown(document, all))].join('\n\n');
 }
 
-/** The lines of the README: what came of the claims that matter most. */
+/** Lines for the README: the verdicts on the most important claims. */
 export function headlineMarkdown(sources: Sources): string {
   return judgedFrom(sources)
     .flatMap((each) =>
@@ -38,7 +38,7 @@ export function headlineMarkdown(sources: Sources): string {
     .join('\n');
 }
 
-/** What `memrl study DIR --json` printed, as it was computed. */
+/** Parsed output of `memrl study DIR --json`. */
 export function storedSections(text: string): readonly ClaimSection[] {
   const report = JSON.parse(text, (_key, value: unknown) => (value === 'infinite' ? Infinity : value)) as {
     sections: ClaimSection[];
@@ -114,7 +114,7 @@ function placesText(figures: readonly Figure[]): string {
   return pages.length === 0 ? '' : `. Figures from ${pages.map((page) => `[${page}](${link(page)})`).join(', ')}`;
 }
 
-/** Figures of a claim that its line in the README has. */
+/** The figures of a claim that its line in the README shows. */
 const MOST_SHORT = 3;
 
 function shortFigures({ figures }: Judged): string {

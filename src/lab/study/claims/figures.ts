@@ -3,20 +3,20 @@ import type { Cell } from './published.js';
 
 type Bound = 'at most' | 'at least';
 
-/** A share or a reward that a page has. */
+/** A figure for a share or a reward that a page publishes. */
 export function share(what: string, kind: Bound, value: number, published: Cell): Figure {
   return { what, unit: '', expected: { kind, value }, published };
 }
 
-/** Where the values of runs are: a metric of a group of a sweep. */
+/** Source of values: a metric of a group of a sweep. */
 type Source = { readonly group: string; readonly metric: string };
 
-/** The mean over the runs of a setting. */
+/** A figure for the mean over the runs of a setting. */
 export function meanOf({ group, metric }: Source, what: string, setting: string, expected: Figure['expected']): Figure {
   return { what: `${what}, ${setting}`, unit: '', expected, measure: { kind: 'mean', group, metric, setting } };
 }
 
-/** One setting less another, over runs of the same seeds. */
+/** A figure for the difference of two settings, over runs of the same seeds. */
 export function lessOf(
   { group, metric }: Source,
   what: string,

@@ -14,7 +14,7 @@ import type { MemoryRow } from '../memory/summary.js';
 import { scalings } from '../memory/scaling.js';
 import { settingText } from '../../../analysis/cells.js';
 
-/** What a group of a sweep has come to: secrets memorised, or metrics by setting. */
+/** Results of a group of a sweep: secrets memorised, or metrics by setting. */
 export type ClaimSection =
   | ({ readonly kind: 'memory' } & Pick<MemorySection, 'group' | 'rows'>)
   | { readonly kind: 'metrics'; readonly group: string; readonly rows: readonly MeasuredRow[] };
@@ -26,10 +26,13 @@ type MeasuredRow = {
   readonly results: Measured;
 };
 
-/** `interval` null: none is known. */
+/** A measured value. `interval`: null when none is known. */
 export type Quantity = { readonly value: number; readonly interval: Interval | null; readonly n: number | null };
 
-/** Which row of the memory tables. `group`: of that group; absent: the first that there is. `extra`: values of other parameters that the row has, if it has them. */
+/**
+ * Selects a row of the memory tables. `group`: group of the row; without it, the first match counts. `extra`: values
+ * that other parameters must have if the row has them.
+ */
 export type RowKey = {
   readonly condition: string;
   readonly N: number;
@@ -50,7 +53,7 @@ export type Measure =
 /** Two settings of a group, by runs of the same seeds. */
 type Settings = { readonly of: string; readonly less: string };
 
-/** Null: these runs do not have it, or not yet. */
+/** Computes the measure; null when these runs do not have it, or not yet. */
 export function measured(measure: Measure, sections: readonly ClaimSection[]): Quantity | null {
   const rows = sections.flatMap((section) => (section.kind === 'memory' ? section.rows : []));
   switch (measure.kind) {
@@ -109,7 +112,7 @@ function exponentOf(asked: Extract<Measure, { kind: 'exponent' }>, sections: rea
   return null;
 }
 
-/** The values of a metric that stand for the runs of a setting; of the first one, where none is asked for. */
+/** Values of a metric, one for each run of a setting; by default of the first setting. */
 function valuesOf(
   { group, metric }: { readonly group: string; readonly metric: string },
   setting: string | undefined,

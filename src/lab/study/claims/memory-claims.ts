@@ -4,11 +4,11 @@ import type { Cell } from './published.js';
 
 const document = 'memory-rl';
 const headline = 'sweeps/headline.yaml';
-/** Fifteen warm-ups and thirty secrets that no choice has seen. */
+/** Fifteen warm-ups and thirty secrets that were not used to choose any setting. */
 const fresh = 'sweeps/replicate.yaml';
 const [theExperiment, why] = ['The Experiment', 'Why This Matters'];
 
-/** A claim's size is right when the figure is within this factor of it. */
+/** A figure agrees with a claimed size within this factor. */
 const factor = 1.5;
 const sizes = [64, 1024] as const;
 

@@ -12,7 +12,7 @@ const scale = (column: string): Cell =>
 
 const batchSizes = 'sweeps/entropy/batch-sizes.yaml';
 
-/** Over five seeds, at a policy that does not change. */
+/** Results over five seeds, with a policy that does not change. */
 const effective = (prompts: string, column: string): Cell => ({
   ...cell('docs/entropy.md', '**Does the effective sample size', { 'prompts a step': prompts }, column),
   n: 5,

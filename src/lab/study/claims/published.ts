@@ -3,17 +3,17 @@ import { centreOf, NORMAL95 } from '../../../analysis/seed-statistics.js';
 import { UserError } from '../../../base/user-error.js';
 import type { Quantity } from './measures.js';
 
-/** Where a number stands on the pages, so that it is written in one place. */
+/** Address of a number in a table of the pages, so that the number itself is written in one place. */
 export type Cell = {
   readonly page: string;
-  /** A text of the page before its table. */
+  /** Text of the page that precedes the table. */
   readonly after: string;
-  /** Texts that the row has, by column; empty: all rows, of which the mean over their seeds is taken. */
+  /** Texts that identify the row, by column; empty selects all rows, and the mean over their seeds. */
   readonly row: Readonly<Record<string, string>>;
   readonly column: string;
-  /** Its ± is a standard error, not half an interval. */
+  /** Set when the ± is a standard error, not half an interval. */
   readonly isStandardError?: true;
-  /** The number is this cell's over that one's. */
+  /** Divisor: the number is this cell's divided by that one's. */
   readonly over?: Cell;
   /** Number of runs, where the table has no column for it. */
   readonly n?: number;

@@ -5,39 +5,38 @@ import type { Cell } from './published.js';
 const learning = 'sweeps/small-rl/learning.yaml';
 const routing = 'sweeps/small-rl/routing.yaml';
 
-/** The mean over its three seeds, of a row of the table of rewards and pulls. */
+/** Cell of the table of rewards by beta: the mean over three seeds. */
 const learnt = (reward: string, beta: string, column: string): Cell => ({
   ...{ page: 'docs/small-rl.md', after: 'Settings of `runs` in `sweeps/small-rl/learning.yaml`', column },
   row: { reward: `\`${reward}\``, beta },
 });
 
-/** Of the routed runs whose detector sees every hack, in one mode of the adapters. */
+/** Cell for the routed runs with a perfect detector, in one mode of the adapters. */
 const routed = (adapters: string, column: string): Cell => ({
   ...{ page: 'docs/small-rl.md', after: 'After training, 100 completions in each mode', column, n: 15 },
   row: { detector: 'sees every hack', training: 'routed', adapters },
 });
 
-/** A value of the same table, and how many times it is expected. */
+/** An expected value that is a multiple of another cell. */
 const times = (kind: 'at most' | 'at least', value: number, of: Cell): Figure['expected'] => ({ kind, value, of });
 
-/** Before the training. */
+/** Cell for the model before the training. */
 const before = (column: string): Cell => ({
   ...{ page: 'docs/small-rl.md', after: 'After training, 100 completions in each mode', column },
   row: { training: 'before the training' },
 });
 
-/** The reward of a task at the end, by the pull. */
+/** Figure for the reward of a task at the end, by beta. */
 const rewardAtEnd = (reward: string, beta: string, kind: 'at most' | 'at least', value: number): Figure =>
   share(`reward at the end, ${reward}, beta ${beta}`, kind, value, learnt(reward, beta, 'reward at the end'));
 
-/** How alike the samples of a task are at the end, by the pull: the Jaccard index. */
+/** Figure for the similarity of a task's samples at the end, by beta: the Jaccard index. */
 const alikeness = (reward: string, beta: string, kind: 'at most' | 'at least', value: number): Figure =>
   share(`Jaccard index of samples, ${reward}, beta ${beta}`, kind, value, learnt(reward, beta, 'Jaccard'));
 
 const task = 'task (`sl10`)';
 const words = ['"afraid"', '"little"'];
 
-/** Of the runs of a sweep. */
 const rewardAfter = { group: 'runs', metric: 'reward' };
 
 const claims: Omit<Claim, 'document'>[] = [

@@ -10,7 +10,7 @@ import { type ClaimSection, measured } from './measures.js';
 
 type StudyVerdict = Study['verdicts'][number];
 
-/** The verdicts on the claims that a sweep tries, by its runs alone: what the pages have published does not count here. */
+/** Verdicts on the claims that a sweep tests, from its runs alone; published figures do not count here. */
 export function verdictsOf(sweep: string, sections: readonly ClaimSection[]): StudyVerdict[] {
   const figure = ({ measure }: Figure) => (measure === undefined ? null : measured(measure, sections));
   return claimsOf(sweep)
@@ -40,7 +40,7 @@ function claimsOf(sweep: string): Claim[] {
   return claims.filter(({ tried }) => tried.by === 'sweep' && sweepNameOf(tried.sweep) === sweep);
 }
 
-/** What the claims on a sweep go by: its memory groups, and the metrics of others that a claim names. */
+/** Input of the claims on a sweep: its memory groups, and metrics of other groups that a claim names. */
 export function claimSections(
   sweep: string,
   groups: readonly SweepGroup[],

@@ -25,7 +25,7 @@ type Quantity = {
 type Method = { readonly name: string; readonly interval: (runs: readonly Clustered<number>[]) => Interval };
 
 const student: Method = { name: 'Student’s t', interval: (runs) => medianInterval(runs)! };
-/** What this program went by before: kept so that both can be seen on the same runs. */
+/** Intervals of earlier versions, kept for comparison on the same runs. */
 const bootstrap: Method = {
   name: 'bootstrap',
   interval: (runs) => resampled95(runs.length, (random) => median(drawClustered([runs], random)[0]!))!,
@@ -38,13 +38,16 @@ const wilson: Method = {
 /** How often the intervals of one method hold the long-run value. */
 type Coverage = Pick<Quantity, 'of' | 'N' | 'what'> & {
   readonly by: string;
-  /** Over all runs of all repetitions. */
+  /** Value over all runs of all repetitions. */
   readonly longRun: number;
   readonly held: number;
   readonly repetitions: number;
-  /** Upper over lower end, the median over repetitions. */
+  /** Upper end divided by lower end; the median over repetitions. */
   readonly width: number;
-  /** Share of studies that hold it, where each draws as many base models as a repetition has from those of all, without replacement. */
+  /**
+   * Share of resampled studies whose interval holds the value. Each draws as many base models as a repetition has from
+   * those of all, without replacement.
+   */
   readonly drawn: number;
 };
 
@@ -80,7 +83,7 @@ function runsOf({ judged }: MemoryRow, valueOf: (run: JudgedSeed) => number): Re
   );
 }
 
-/** Runs of one seed and secret of which neither memorised say nothing of the ratio. */
+/** Pairs of runs of one seed and secret where neither memorised carry no information on the ratio. */
 function ratiosOf(of: MemoryRow, over: MemoryRow): Quantity {
   const partners = new Map(over.judged.map(({ pair, took }) => [pair, took]));
   const runs = runsOf(of, ({ pair, took }) => took / (partners.get(pair) ?? Number.NaN));

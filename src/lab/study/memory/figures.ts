@@ -6,7 +6,10 @@ import type { Scaling } from './scaling.js';
 import type { MemorySection } from './sections.js';
 import { familyText } from './tables.js';
 
-/** The main results: how many bits an episode taught, and for each group how many episodes a secret took, and when its rewards had told it. */
+/**
+ * The main results: bits per episode, and for each group the episodes until the secret was memorised and until the
+ * rewards had determined it.
+ */
 export function answerFigures(sections: readonly MemorySection[]): StudyFigure[] {
   return [...bitsFigure(sections), ...sections.flatMap(groupFigures)];
 }
@@ -87,7 +90,7 @@ function otherCurves(name: string, rows: Family): StudyCurve[] {
 
 /** When the secret was learnt against when the rewards of the same episodes had determined it. */
 function toldFigure(of: string, families: readonly Family[]): StudyFigure[] {
-  // Examples are not episodes.
+  // SFT counts examples, not episodes, so it is left out.
   const took = families.map((rows) => rows.filter(({ kind, medianOfAll }) => kind !== 'sft' && isNumber(medianOfAll)));
   const against = (name: string, rows: Family, episodesOf: (row: MemoryRow) => number | null | undefined) => {
     const known = rows.filter((row) => isNumber(episodesOf(row)));
@@ -121,7 +124,7 @@ function diagonal(ends: readonly number[]): StudyCurve {
   return points('', ends, (end) => ({ x: end, y: end }), 'dashed');
 }
 
-/** Factor between the places of two sizes with the same ceiling, so that both can be seen. */
+/** Horizontal offset (a factor) between sizes with the same ceiling, so that both are visible. */
 const ASIDE = 1.06;
 
 /** Bits per episode of all groups, compared with what the reward can carry. */
@@ -147,7 +150,7 @@ function bitsFigure(sections: readonly MemorySection[]): StudyFigure[] {
     { title: 'bits that one episode can carry (ceiling)', log: true },
     { title: 'bits learnt per episode', log: true },
   ] as const;
-  // The width is that of the ceilings, as the line of the maximum is far above all points.
+  // Wide enough for the ceilings only: the line of the maximum is far above all points.
   const line = diagonal([Math.min(...ceilings) / 1.5, Math.max(...ceilings) * 1.5]);
   const drawn = figure('Bits per episode', note, axes, [...series, line]);
   return [{ ...drawn, lines: [{ x: null, y: 1, text: '1 bit' }] }];

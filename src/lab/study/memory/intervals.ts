@@ -10,7 +10,7 @@ import { signTest, wilson95 } from '../../../analysis/study/proportion.js';
 import { signedRankTest } from '../../../analysis/study/signed-ranks.js';
 import { logRankTest, SurvivalCurve, type Wait } from './survival.js';
 
-/** A median with its 95 % interval, by Student's t over base models. `runs`: how many it speaks of. */
+/** A median with its 95 % interval, by Student's t over base models. `runs`: number of runs. */
 export type Estimate = { readonly median: number; readonly interval: Interval; readonly runs: number };
 
 /** The 95 % intervals of a row of a memory table. */
@@ -18,48 +18,51 @@ export type RowIntervals = {
   readonly row: MemoryRow;
   /** Number of different models that its runs started from. */
   readonly bases: number;
-  /** 95 % of the share that memorised, by Wilson. Null: no run has a verdict. */
+  /** 95 % interval of the share that memorised, by Wilson. Null: no run has a verdict. */
   readonly memorised: Interval | null;
   /** Share that has memorised by each of `times`; null: no run was watched until then. */
   readonly by: readonly ({ readonly share: number; readonly interval: Interval } | null)[];
-  /** Until memorised, with runs that did not as infinite. */
+  /** Episodes until memorised; runs that did not memorise count as infinite. */
   readonly episodes: Estimate | null;
   /** How much of the variance of log episodes lies between base models, of runs that memorised; null: too few to say. */
   readonly between: Intraclass | null;
-  /** Null: not every run that memorised counted its updates. */
+  /** Updates until memorised; null when not every run that memorised counted them. */
   readonly updates: Estimate | null;
   /** The secret's bits over `episodes`; null: it was known from the start, or no run has a verdict. */
   readonly bits: Estimate | null;
   /** Episodes from when the rewards determined the secret until it was memorised, over runs in which they did. */
   readonly late: Estimate | null;
-  /** Episodes until memorised over those until determined, over the same runs. */
+  /** Episodes until memorised, divided by those until determined, over the same runs. */
   readonly ratio: Estimate | null;
-  /** Of the runs that once knew the secret for long, those that lost it at least once, by Wilson; null: none knew it. */
+  /** Of the runs that knew the secret for long, the share that lost it at least once, by Wilson; null: none knew it. */
   readonly lost: { readonly count: number; readonly of: number; readonly interval: Interval } | null;
   /**
-   * Whether the row has memorised most often among those that differ from it in the learning rate alone, and of these in the
-   * fewest episodes by the median; null: there is no other.
+   * Whether the row has the best learning rate: among the rows that differ in the learning rate alone, it memorised
+   * most often, or of those that tie, in the fewest episodes by the median. Null: there is no other row.
    */
   readonly isBest: boolean | null;
 };
 
-/** Two rows of one size of the secret beside each other. */
+/** Comparison of two rows with the same size of secret. */
 export type Comparison = {
   readonly one: MemoryRow;
   readonly other: MemoryRow;
-  /** Number of seeds and secrets that both have. 0: the rows are compared as independent samples. */
+  /** Number of seeds and secrets in common. 0: the rows are compared as independent samples. */
   readonly pairs: number;
-  /** Episodes of `other` over those of `one`, over pairs of which at least one memorised. Null: not paired. */
+  /** Episodes of `other` divided by those of `one`, over pairs of which at least one memorised. Null: not paired. */
   readonly ratio: Estimate | null;
   /** Signed-rank test of these ratios, or log-rank test without pairs; null: there are pairs, but too few for a test. */
   readonly p: number | null;
   /** `p` after Holm (1979), over all comparisons of the group. */
   readonly holm: number | null;
-  /** Pairs of which only one memorised, and the sign test of these; without pairs: those that memorised, and Fisher's test. */
+  /**
+   * Paired: the pairs of which only one memorised, with the sign test. Unpaired: the runs that memorised, with Fisher's
+   * test.
+   */
   readonly memorised: Counted;
   /**
-   * The same of those that lost the secret later, among the runs that once knew it for long; null: no run of the two rows lost it, or
-   * one row has none that knew it.
+   * The same for losing the secret later, among runs that knew it for long; null: no run of the two rows lost it, or in
+   * one row none knew it.
    */
   readonly lost: Counted | null;
 };
@@ -72,7 +75,7 @@ type Counted = {
   readonly holm: number | null;
 };
 
-/** A ratio whose interval is wider than this factor is said to be wide. */
+/** Intervals wider than this factor are marked as wide. */
 export const WIDEST_FACTOR = 4;
 const RATE = 'learning_rate';
 
@@ -85,7 +88,7 @@ export function timesOf(rows: readonly MemoryRow[]): number[] {
   return Array.from({ length: Math.max(0, Math.floor(most) - first + 1) }, (_, index) => 10 ** (first + index));
 }
 
-/** Intervals of each row of a group. @param times Episodes at which the share that has memorised is asked for. */
+/** Intervals of each row of a group. @param times Episodes at which to give the share that has memorised. */
 export function rowIntervals(rows: readonly MemoryRow[], times: readonly number[]): RowIntervals[] {
   const best = bestOf(rows);
   return rows.map((row) => {
@@ -139,7 +142,7 @@ function lostOf(judged: readonly JudgedSeed[]): RowIntervals['lost'] {
   return knew.length === 0 ? null : { count, of: knew.length, interval: wilson95(count, knew.length) };
 }
 
-/** Whether a run knew the secret for long. */
+/** Whether a run ever knew the secret for long. */
 function isKnown(run: JudgedSeed): boolean {
   return isMemorised(run) || isLost(run);
 }
@@ -171,7 +174,10 @@ function isMemorised({ took }: JudgedSeed): boolean {
   return took < Infinity;
 }
 
-/** The best learning rate of rows that differ in it alone. Other parameters are what is studied, and are compared with each other. */
+/**
+ * The best learning rate among rows that differ in it alone. Rows that differ in other parameters are compared with
+ * each other instead.
+ */
 function bestOf(rows: readonly MemoryRow[]): Map<MemoryRow, boolean> {
   const best = new Map<MemoryRow, boolean>();
   const judged = rows.filter(({ judged, extra }) => judged.length > 0 && extra[RATE] !== undefined);
@@ -195,7 +201,10 @@ function wait({ medianOfAll }: MemoryRow): number {
   return Math.min(medianOfAll ?? Infinity, Number.MAX_VALUE);
 }
 
-/** All pairs of rows of the same size that have verdicts; of rows that differ in the learning rate alone, only the best. */
+/**
+ * All pairs of rows of the same size that have verdicts; among rows that differ in the learning rate alone, only the
+ * best counts.
+ */
 export function comparisons(rows: readonly MemoryRow[]): Comparison[] {
   const best = bestOf(rows);
   const judged = rows.filter((row) => row.judged.length > 0 && best.get(row) !== false);
@@ -231,15 +240,21 @@ function pairsOf(one: MemoryRow, other: MemoryRow): Pair[] {
   });
 }
 
-/** Reinforcement learning beside supervised learning of secrets of the same size. */
+/** Comparison of reinforcement learning with supervised learning of secrets of the same size. */
 export type BesideExamples = {
   readonly sft: MemoryRow;
   readonly rl: MemoryRow;
   readonly pairs: number;
-  /** Episodes over examples, and updates over updates, of the same seeds and secrets. Null: not counted by all. */
+  /**
+   * Ratios of episodes to examples, and of updates to updates, over the same seeds and secrets. Null: not all runs
+   * counted them.
+   */
   readonly episodes: Estimate | null;
   readonly updates: Estimate | null;
-  /** The secret's bits over the most that an episode can carry: the episodes over examples of a learner that takes all it is told. */
+  /**
+   * The secret's bits divided by the most bits of an episode: the ratio for a learner that uses all information it
+   * gets.
+   */
   readonly theory: number;
 };
 
@@ -259,7 +274,7 @@ export function besideExamples(rows: readonly MemoryRow[]): BesideExamples[] {
     }));
 }
 
-/** Logarithms of the counts of partners over those of runs, of pairs of which at least one memorised. */
+/** Logarithms of the partners' counts divided by the runs' own, for pairs of which at least one memorised. */
 function logRatios(pairs: readonly Pair[], countOf: (run: JudgedSeed) => number): Clustered<number>[] {
   const memorised = pairs.filter(({ run, partner }) => isMemorised(run) || isMemorised(partner));
   return memorised.map(({ run, partner }) => {
@@ -282,7 +297,7 @@ function paired(rows: Pick<Comparison, 'one' | 'other'>, pairs: readonly Pair[])
   return { ...rows, pairs: pairs.length, ratio, p, memorised: onlyOne(pairs, isMemorised), lost };
 }
 
-/** Pairs of which only one has something, and the sign test of them. */
+/** Pairs of which only one has the property, with the sign test. */
 function onlyOne(pairs: readonly Pair[], has: (run: JudgedSeed) => boolean): Counted {
   const one = pairs.filter(({ run, partner }) => has(run) && !has(partner)).length;
   const other = pairs.filter(({ run, partner }) => !has(run) && has(partner)).length;
@@ -301,7 +316,7 @@ function independent(one: MemoryRow, other: MemoryRow): Omit<Comparison, 'holm'>
   return { one, other, pairs: 0, ratio: null, p, memorised, lost: isCompared ? counted(knew, isLost) : null };
 }
 
-/** Runs of two samples that have something, and Fisher's test of them. */
+/** Runs of two samples that have the property, with Fisher's test. */
 function counted(samples: readonly (readonly JudgedSeed[])[], has: (run: JudgedSeed) => boolean): Counted {
   const [one, other] = samples.map((runs) => ({ runs: runs.length, failed: runs.filter(has).length }));
   const p = fisherTwoSided({ inside: one!, outside: other! });

@@ -2,8 +2,8 @@ import type { ReferenceFile, ReferenceRow } from '../../reference/reference-file
 import type { Condition } from '../../environments/memory/task.js';
 
 /**
- * Episodes that other learners need with the same rewards, for one setting of the memory task; Infinity: most seeds did not get
- * there.
+ * Episodes that other learners need with the same rewards, for one setting of the memory task; Infinity: most seeds did
+ * not reach the goal.
  */
 export type Compared = {
   readonly ideal: number;

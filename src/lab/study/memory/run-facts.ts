@@ -6,22 +6,25 @@ import type { ReportedState } from '../../../analysis/analysed-run.js';
 import { signalBits } from '../../environments/memory/rules.js';
 import type { RunRows } from '../run-rows.js';
 
-/** Keys under which bits known may be found, best first: by the answer alone, then by memory-rl's count. */
+/** Metrics of bits known, best first: over the answer alone, then by memory-rl's count. */
 const bitsKeys = [
   'test/bits/answer_raw',
   'test/bits/answer_clamped',
   'test/bits/known_raw_mean',
   'test/bits/known_clamped_mean',
 ];
-/** Keys that count what has been learnt from, best first. */
+/** Metrics that count what was learnt from, best first. */
 const countKeys = ['progress/episodes', 'progress/examples'];
 
-/** How often a run no longer knew the secret after it had known it at a hundred evaluations in a row. */
+/** Metric: how often the secret was lost after a hundred evaluations in a row that knew it. */
 const TIMES_LOST = 'test/bits/times_lost';
-/** How many steps of the optimizer a run has made. */
+/** Metric: optimizer steps so far. */
 const UPDATES = 'optim/updates';
 
-/** What the metrics of a run tell of the secret. `distinct`: number of different examples learnt from; null: it did not count them. */
+/**
+ * Facts about the secret in the metrics of a run. `distinct`: number of distinct examples learnt from; null: not
+ * counted.
+ */
 type RunFacts = ToldRun & { readonly distinct: number | null; readonly timesLost: number };
 
 export function factsOf(rows: RunRows, task: MemoryTask, state: ReportedState): RunFacts {

@@ -13,8 +13,8 @@ export type Scaling = {
   /** 95 % interval of the slope, by bootstrap over base models and the seeds on each; null: a size has fewer than three of them. */
   slope95: Interval | null;
   /**
-   * Slopes of other learners over the same sizes, through their medians; null: a size has no reference, or most seeds do not get
-   * there.
+   * Slopes of other learners over the same sizes, through their medians; null: a size has no reference, or most seeds
+   * did not reach the goal.
    */
   idealSlope: number | null;
   tableSlope: number | null;
@@ -82,7 +82,7 @@ export function fitPowerLaw(points: readonly Point[]): PowerLaw | null {
   const meanX = meanOf(logs.map(({ x }) => x));
   const meanY = meanOf(logs.map(({ y }) => y));
   const xx = sum(logs.map(({ x }) => (x - meanX) ** 2));
-  // Of equal x the mean may be off by a rounding, so the sum of squares alone does not tell.
+  // Rounding may move the mean of equal x, so the sum of squares alone does not detect them.
   if (new Set(logs.map(({ x }) => x)).size < 2) return null;
   const xy = sum(logs.map(({ x, y }) => (x - meanX) * (y - meanY)));
   const yy = sum(logs.map(({ y }) => (y - meanY) ** 2));

@@ -21,7 +21,7 @@ export type MemoryRow = {
   /** Below `secretBits` when several integers earn the top reward. */
   reachableBits: number;
   topRewardTies: number;
-  /** Over the seeds that memorised. */
+  /** Statistics over the seeds that memorised. */
   episodes: { median: number; least: number; most: number } | null;
   /** Median over all seeds that ended; those that did not memorise count as infinite. Null when none has ended. */
   medianOfAll: number | null;
@@ -43,31 +43,34 @@ export type MemoryRow = {
   compared: Compared | null;
 };
 
-/** A run that memorised the secret, or used its budget and did not. */
+/** Outcome of a run: it memorised the secret, or used its budget without memorising. */
 export type JudgedSeed = RunOrigin & {
-  /** Episodes until it memorised; Infinity: it did not. */
+  /** Episodes until it memorised the secret; Infinity if it did not. */
   readonly took: number;
-  /** Episodes until then, or until its budget was used. */
+  /** Episodes until then, or the whole budget. */
   readonly watched: number;
-  /** Steps of the optimizer until it memorised; null: it did not, or did not count them. */
+  /** Optimizer steps until it memorised; null: it did not, or did not count them. */
   readonly updates: number | null;
-  /** Episodes after which their rewards left only one secret; null: several were left, or the run was not observed. */
+  /**
+   * Episodes after which the rewards left only one possible secret; null: several were left, or the run was not
+   * observed.
+   */
   readonly told: number | null;
-  /** How often it no longer knew the secret after it had known it for long. */
+  /** How often the secret was lost after it had been known for long. */
   readonly timesLost: number;
 };
 
-/** The seed, secret and base model of a run, by which it is compared with others. */
+/** Seed, secret and base model of a run: the keys of comparisons. */
 export type RunOrigin = {
-  /** Runs of one seed and secret. */
+  /** Key of the seed and secret, shared by paired runs. */
   readonly pair: string;
-  /** The model that it started from. */
+  /** Base model that the run started from. */
   readonly base: string;
-  /** The repetition of the study that it is part of, where a sweep repeats one; null or absent: none. */
+  /** Repetition of the study that the run belongs to, where a sweep repeats one; null or absent: none. */
   readonly repetition?: string | null;
 };
 
-/** `below`: most seeds did not memorise within the budget, so this is what it must be less than. */
+/** Bits per episode. `below`: most seeds did not memorise within the budget, so the value is an upper bound. */
 type BitsPerEpisode = { kind: 'measured' | 'below'; bits: number } | null;
 
 type JudgedRuns = {
@@ -77,11 +80,11 @@ type JudgedRuns = {
   verdicts: readonly Verdict[];
   /** Number of different examples of each run that counted them. */
   distinct?: readonly number[];
-  /** For each run; by default no two share anything but their base. */
+  /** One for each run; by default runs share nothing but their base. */
   origins?: readonly RunOrigin[];
-  /** For each run as in `ToldRun`; empty: no run was observed. */
+  /** One for each run, as in `ToldRun`; empty: no run was observed. */
   determinedAfter?: readonly ToldRun['determinedAfter'][];
-  /** For each run; empty: none was lost. */
+  /** One for each run; empty: none lost its secret. */
   timesLost?: readonly number[];
   compared?: Compared | null;
 };
@@ -135,7 +138,7 @@ function judgedSeeds({ verdicts, origins = [], determinedAfter = [], timesLost =
   });
 }
 
-/** What the seeds of one setting learnt. Seeds without a verdict (yet) do not count. */
+/** Summary of the seeds of one setting. Seeds without a verdict (yet) do not count. */
 type Learning = Pick<MemoryRow, 'medianOfAll' | 'budget' | 'bitsPerEpisode'> & {
   memorised: readonly Extract<Verdict, { kind: 'memorised' }>[];
   missed: readonly Miss[];

@@ -2,7 +2,7 @@ import type { Interval } from '../../../analysis/bootstrap.js';
 import { NORMAL95 } from '../../../analysis/seed-statistics.js';
 import { wilson95 } from '../../../analysis/study/proportion.js';
 
-/** How long something was waited for. `isEvent`: it happened then; otherwise the run ended before it did (censored). */
+/** A waiting time. `isEvent`: the event happened then; otherwise the run ended before it (censored). */
 export type Wait = { readonly time: number; readonly isEvent: boolean };
 
 /** One step of a survival curve: from `time` on, `surviving` have not had the event. `variance`: Greenwood's sum Σ d/(n(n−d)). */
@@ -52,14 +52,14 @@ export class SurvivalCurve {
     };
   }
 
-  /** Where all or none survive, Greenwood's variance says nothing; Wilson's interval of the watched runs does. */
+  /** Where all or none survive, Greenwood's variance is undefined; Wilson's interval of the watched runs is used. */
   #edge(time: number, surviving: number): Interval {
     const followed = this.#waits.filter((wait) => wait.isEvent || wait.time >= time).length;
     return wilson95(surviving === 1 ? followed : 0, followed);
   }
 }
 
-/** A surviving share up to this counts as one half: the product of its factors is rounded. */
+/** Rounding of the product of factors: a surviving share up to this still counts as one half. */
 const HALF = 0.5 + 1e-12;
 
 /** Limits of the surviving share by Greenwood's variance of log(−log S) (Kalbfleisch & Prentice 2002, section 1.4). */

@@ -31,7 +31,7 @@ export function titleOf({ group, title }: Pick<MemorySection, 'group' | 'title'>
   return title === null ? group : `${group} · ${title}`;
 }
 
-/** What stays the same of a memory row while N grows, as its name in tables and figures: `binned B=8 learning_rate=0.001`. */
+/** Name of a series of rows that differ in N alone, for tables and figures: `binned B=8 learning_rate=0.001`. */
 export function familyText({ condition, bins, extra }: Pick<MemoryRow, 'condition' | 'bins' | 'extra'>): string {
   return [condition, bins === null ? '' : `B=${bins}`, parametersText(extra)].filter((part) => part !== '').join(' ');
 }
@@ -45,7 +45,7 @@ export function answerNotes(sections: readonly MemorySection[], { tables }: Pick
 /** Marks that the notes below the table explain. */
 const marks = { tie: '*', reference: '†' } as const;
 
-/** The columns of a memory table. All rows count the same: episodes, or examples for SFT. */
+/** Columns of a memory table. All rows count the same unit: episodes, or examples for SFT. */
 function memoryColumns(rows: readonly MemoryRow[], bits: MemorySection['bits']): TableColumn[] {
   const unit = rows.some(({ kind }) => kind === 'sft') ? 'example' : 'episode';
   const column = columnsOf(rows);
@@ -83,7 +83,7 @@ function memoryColumns(rows: readonly MemoryRow[], bits: MemorySection['bits']):
   ];
 }
 
-/** Columns for other learners, if anything is known of them. An unknown cell has a dash. */
+/** Columns for other learners, if there are references. An unknown cell has a dash. */
 function comparedColumns(
   rows: readonly MemoryRow[],
   right: (title: string, cell: (row: MemoryRow) => string | Written, spare?: number) => TableColumn,
@@ -131,7 +131,7 @@ function othersText({ idealSlope, tableSlope }: Pick<Scaling, 'idealSlope' | 'ta
   return others.length === 0 ? '' : `; ${others.join(', ')}`;
 }
 
-/** A count, or `never` for Infinity: most seeds did not get there. */
+/** A count, or `never` for Infinity: most seeds did not reach the goal. */
 function neverOr(value: number): string {
   return value === Infinity ? countText(value) : shortNumber(value);
 }

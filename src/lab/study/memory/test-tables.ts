@@ -37,7 +37,8 @@ function intervalColumns(rows: readonly MemoryRow[]): TableColumn[] {
   const times = timesOf(rows);
   const unit = rows.some(({ kind }) => kind === 'sft') ? 'examples' : 'episodes';
   const found = rowIntervals(rows, times);
-  // Runs that end once they have memorised lose nothing: a column of zeros would say that they were watched.
+  // Runs that stop once they have memorised cannot lose the secret: a column of zeros would suggest that they were
+  // watched.
   const isLost = found.some(({ lost }) => lost !== null && lost.count > 0);
   const column = columnsOf(found);
   const left = column('left');
@@ -169,7 +170,7 @@ function estimateText(estimate: Estimate | null): string {
   return `${countText(rounded(estimate.median))} [${estimate.interval.map((end) => countText(rounded(end))).join(', ')}]`;
 }
 
-/** As `estimateText`, of values below 1. */
+/** `estimateText` for values below 1. */
 function sharesText(estimate: Estimate | null): string {
   if (estimate === null) return NOTHING;
   const { median, interval } = estimate;
@@ -180,7 +181,7 @@ function rounded(value: number): number {
   return value < 10 ? Math.round(value * 10) / 10 : Math.round(value);
 }
 
-/** A ratio and its interval; too wide a one is said to be so. */
+/** A ratio with its interval, marked when the interval is too wide. */
 function ratioText(estimate: Estimate | null): string {
   if (estimate === null) return NOTHING;
   const { median, interval, runs } = estimate;

@@ -1,12 +1,12 @@
 import { median } from '../../../analysis/statistics.js';
 import { isMiss, type Verdict } from './verdict.js';
 
-/** A run and when an ideal observer of its episodes knew the secret. */
+/** A run, with the moment when an ideal observer of its episodes knew the secret. */
 export type ToldRun = {
   readonly verdict: Verdict;
   /**
-   * Episodes after which their rewards left only one possible secret; null: several were left at the end. Undefined: the run was
-   * not observed.
+   * Episodes after which the rewards left only one possible secret; null: several were left at the end. Undefined: the
+   * run was not observed.
    */
   readonly determinedAfter: number | null | undefined;
 };

@@ -1,19 +1,19 @@
 import type { ReportedState } from '../../../analysis/analysed-run.js';
 
 /**
- * One evaluation of the model. `episodes`: training episodes (SFT: examples) consumed before it; `updates`: steps of the optimizer
- * made before it, fewer than batches where some had no signal; absent: the run did not count them.
+ * One evaluation of the model. `episodes`: training episodes (SFT: examples) before it. `updates`: optimizer steps
+ * before it, fewer than batches where some had no signal; absent: not counted.
  */
 export type Evaluation = { step: number; episodes: number; bits: number; updates?: number };
 
 /** All evaluations of a run, by step, and the last answer at temperature 0. Bits are raw: negative below chance. */
 export type Curve = {
   evaluations: readonly Evaluation[];
-  /** `answer` null: it was not a number. Null when the run did not measure it. */
+  /** The last greedy answer; its `answer` is null when it was not a number. Null when the run did not measure it. */
   greedy: { answer: number | null; probability: number } | null;
   /**
-   * Over the last tenth of its rows: the share of groups whose episodes all earned the same reward, and the mean reward. Null or
-   * absent: the run did not measure it.
+   * Over the last tenth of the rows: the share of groups with equal rewards, and the mean reward. Null or absent: not
+   * measured.
    */
   lately?: { constantShare: number; reward: number } | null;
   /** Number of different examples learnt from (SFT). Null or absent: the run did not count them. */
@@ -23,10 +23,10 @@ export type Curve = {
 /**
  * The outcome of a memory run.
  *
- * `memorised`: the first evaluation from which on it always knew 95 % of the bits. `stuck`: sure of a wrong answer. `plateau`:
- * nearly all groups earned one and the same reward above 0, so that no gradient was left. `collapsed`: the secret became far less
- * likely than by chance. `censored`: the budget ended first. `unfinished`: the run ended before its budget. `unmeasured`: it wrote
- * no evaluation.
+ * `memorised`: from some evaluation on it always knew 95 % of the bits. `stuck`: sure of a wrong answer. `plateau`:
+ * nearly all groups had equal rewards above 0, so that no gradient was left. `collapsed`: the secret became far less
+ * likely than by chance. `censored`: the budget ended first. `unfinished`: the run ended before its budget.
+ * `unmeasured`: it wrote no evaluation.
  */
 export type Verdict =
   | { kind: 'memorised'; step: number; episodes: number; updates?: number; resolution: number | null }
@@ -51,8 +51,8 @@ export const MEMORISED_SHARE = 0.95;
 /** Probability of a wrong answer that counts as being stuck on it. */
 export const STUCK_PROBABILITY = 0.9;
 /**
- * Share of groups without a signal from which on a run is on a plateau. Most such runs are above 99 %; one that earned 0.856 ±
- * 0.001 over its last 10,000 steps, next to its secret, was at 98.8 %.
+ * Share of groups without a signal from which on a run is on a plateau. Most such runs are above 99 %; one whose reward
+ * stayed at 0.856 ± 0.001 for its last 10,000 steps, one number from its secret, was at 98.8 %.
  */
 export const PLATEAU_SHARE = 0.98;
 /** Raw bits below which the secret counts as lost: eight times less likely than by chance. */
@@ -65,7 +65,7 @@ export type Judged = { secretBits: number; secret: number | null; state: Reporte
 export function judge(curve: Curve, judged: Judged): Verdict {
   const { state } = judged;
   const last = curve.evaluations.at(-1);
-  // A run that waits for a retry or a release after an attempt may know more when it ends.
+  // A run that waits for a retry or a release may learn more in its next attempt.
   if (waiting.includes(state)) return last === undefined ? { kind: 'queued' } : unfinished(state, last);
   if (up.includes(state)) return { kind: 'running', bits: last?.bits ?? null, episodes: last?.episodes ?? null };
   return last === undefined ? { kind: 'unmeasured', state } : judgeEnded(curve, last, judged);
@@ -103,6 +103,7 @@ function firstOfStay(
 
 function isStuck({ greedy, evaluations }: Curve, secret: number | null): boolean {
   if (greedy === null || greedy.probability <= STUCK_PROBABILITY) return false;
-  // Where the secret is unknown, bits decide: a run that is sure of an answer and knows less than one bit is sure of a wrong one.
+  // Without a known secret, bits decide: a run that is sure of an answer and knows less than one bit is sure of a wrong
+  // one.
   return secret === null ? evaluations.at(-1)!.bits < 1 : greedy.answer !== secret;
 }

@@ -15,12 +15,15 @@ type Reply = { readonly bytes: Uint8Array; readonly isProtobuf: boolean };
 /** Why a request may be sent again, and the earliest time for that. */
 type TryAgain = { readonly why: string; readonly afterMs: number };
 
-/** Some services say with 408 that a result is not there yet, others in words. */
+/** Some services report an unfinished result by status 408, others in the body. */
 const notYet: Reply = { bytes: Buffer.from('{"type":"try_again"}'), isProtobuf: false };
 
 const mostTries = 12;
 const longestPauseMs = 30_000;
-/** Longest pause between two questions for one result. Services answer them late when there is no result yet, but need not. */
+/**
+ * Longest pause between two polls for one result. Services may delay their answer until there is a result, but need
+ * not.
+ */
 const longestPollPauseMs = 2_000;
 /** Exceeds the 45 seconds for which services let a client wait for a result. */
 const requestTimeoutMs = 60_000;

@@ -149,7 +149,7 @@ const Completion = z.looseObject({
 });
 
 type ServedSamplingOptions = {
-  /** What the names of the run's weights on the server begin with. */
+  /** Prefix of the names of the run's weights on the server. */
   readonly name: string;
   /** A directory that the server sees under the same path, for the weights of each step. */
   readonly folder: string;
@@ -281,7 +281,9 @@ class ServedSampling implements TrainingService {
     return generated;
   }
 
-  /** Compares the first answers with what this process computes: another model would train without a word. */
+  /**
+   * Compares the first answers with what this process computes, because a server with another model would go unnoticed.
+   */
   async #check(prompts: SampleRequest['prompts'], generated: readonly Generated[]): Promise<void> {
     if (this.#isChecked) return;
     this.#isChecked = true;

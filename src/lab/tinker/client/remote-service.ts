@@ -38,7 +38,7 @@ const mostBytes = 5_000_000;
 const mostSamplesAtOnce = 64;
 const heartbeatMs = 10_000;
 
-/** Says where on the service a checkpoint is. */
+/** Pointer to a checkpoint on the service, stored in the checkpoint's directory. */
 const SavedState = z.object({ tinker_path: z.string() });
 
 type RemoteModel = { readonly model: string; readonly rank: number; readonly seed: number };
@@ -174,7 +174,7 @@ export class RemoteService implements TrainingService {
     return { gradientNorm: metrics['optim/grad_norm'] ?? null, bounded: null };
   }
 
-  /** Saves the weights on the service under the name of the checkpoint; the directory only says where. */
+  /** Saves the weights on the service under the name of the checkpoint; the directory only gets a pointer to them. */
   async saveState(directory: string): Promise<void> {
     const { bytes } = await this.#inOrder('save_weights', {
       path: basename(directory, draftEnding),
@@ -216,7 +216,7 @@ export class RemoteService implements TrainingService {
 
   async close(): Promise<void> {
     clearInterval(this.#heartbeat);
-    // All work has been done. A service that cannot be told ends the session when it has been silent for a while.
+    // An error is ignored: all work is done, and a service that misses this call ends the session after some silence.
     await this.#http.json(`sessions/${this.#session}/finish`, {}).catch(() => undefined);
   }
 

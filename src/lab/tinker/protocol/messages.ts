@@ -20,7 +20,7 @@ export type ForwardBackwardRequest = {
 export type ForwardBackwardOutput = {
   /** Has one array for each datum. */
   readonly logprobs: readonly Float32Array[];
-  /** Shape of the scores of one token, for each datum; absent, or empty for a datum: one number. */
+  /** Shape of the scores of one token, for each datum; absent or empty: a single number. */
   readonly trailing?: readonly (readonly number[])[];
   readonly metrics: Readonly<Record<string, number>>;
 };

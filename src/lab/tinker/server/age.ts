@@ -77,7 +77,7 @@ function derived(secret: Uint8Array, salt: Uint8Array | string, purpose: string)
   return Buffer.from(hkdfSync('sha256', secret, salt, purpose, 32));
 }
 
-/** Without the signs that fill up the end. */
+/** Base64 without padding. */
 function base64(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('base64').replace(/=+$/, '');
 }

@@ -240,7 +240,7 @@ function inOrder<T>(
   };
 }
 
-/** null where the request has no number, or is too damaged to tell. */
+/** The place of a request in its model's order; null when it has no number, or is too damaged to be read. */
 function placeOf(request: HttpRequest): z.infer<typeof ModelPlace> | null {
   try {
     if (!request.isProtobuf) return ModelPlace.parse(parsed(request));

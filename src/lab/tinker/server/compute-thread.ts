@@ -12,11 +12,11 @@ import { Turns } from './turns.js';
 
 const { home, models, environment, engine, threads } = workerData as ComputeSettings;
 const turns = new Turns();
-/** Training decides: TensorFlow is slow at drawing tokens one by one, and at small steps. */
+/** Engines are compared by training steps, since TensorFlow is slow at drawing tokens one by one and at small steps. */
 const time: Time = (shape, open, { isGpu }) => {
-  // On the processor its time is compared, whatever the threads, so that other programs do not decide.
+  // On a CPU, processor time is compared, whatever the threads, so that other programs do not affect the choice.
   const timed = async (part: ModelShape) => ({ ...(await open(part)), threads: isGpu ? null : 1 });
-  // Without a pause, because others may wait for the same decision.
+  // No pauses, because other tasks may wait for the same decision.
   return stepTime(shape, { open: timed, pause: noPause });
 };
 type Time = NonNullable<Parameters<typeof decideEngine>[2]['time']>;

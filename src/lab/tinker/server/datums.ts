@@ -206,7 +206,8 @@ function runFrom(datums: readonly Learnable[], first: number, tokensAtOnce: numb
     const agreed = Math.min(common, untrained(datums[end]!), agreement(datums[first]!, datums[end]!));
     // A datum that would cost the run half of its common beginning starts a run of its own.
     if (agreed < Math.max(leastTokens, limit / 2)) break;
-    // Games of one rule share its text, and all games of a batch together need not fit into memory.
+    // Rollouts of one game share the text of its rules, so a run could be a whole batch, which need not fit into
+    // memory.
     const tokens = whole + scoredTokens(datums[end]!).length;
     if (tokens - (end - first) * agreed > tokensAtOnce) break;
     [common, whole] = [agreed, tokens];
@@ -216,7 +217,7 @@ function runFrom(datums: readonly Learnable[], first: number, tokensAtOnce: numb
 
 /** Counts the tokens at the beginning that are not trained on; leaves one token to follow them. */
 function untrained(datum: Learnable): number {
-  // Sequences with several targets a token are rollouts of nothing.
+  // Sequences with several targets per token are not rollouts, and are computed apart.
   if (scoredTokens(datum).length > datum.tokens.length) return 0;
   let count = 0;
   while (count < datum.weights.length - 1 && !isTrainedOn(datum, count)) count++;

@@ -1,4 +1,4 @@
-/** HTTP: who may ask, how much may be sent, how errors are answered, and a line of JSON for each request. */
+/** The HTTP server: access, limits of requests, error responses, and one line of JSON in the log for each request. */
 import { timingSafeEqual } from 'node:crypto';
 import { createReadStream, statSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -10,7 +10,7 @@ export type HttpRequest = {
   readonly query: URLSearchParams;
   /** Address of the service as the client wrote it: `http://localhost:8765`. */
   readonly origin: string;
-  /** Names what the client asks for; the same when it asks again. null when it has none. */
+  /** Idempotency key: the same when the client repeats the request; null when it sends none. */
   readonly idempotencyKey: string | null;
   readonly body: Buffer;
   readonly isProtobuf: boolean;
@@ -106,7 +106,7 @@ export function httpServer(routes: Routes, access: Access, reporting: Reporting)
       const sizes = { bytes_in: bytes.in, bytes_out: size };
       reporting.line({
         method,
-        // The address of a file is a key to it.
+        // The signed address of a file replaces a key, so it is not logged.
         path: (url.startsWith(signedFiles) ? signedFiles : url).slice(0, 300),
         status,
         ms,

@@ -78,7 +78,7 @@ function sessionSummary({ id, name, metadata, models, began }: Session, checkpoi
   };
 }
 
-/** Room that saved weights take, which costs nothing. */
+/** Storage that saved weights take, free of charge. */
 export function storageUsage(checkpoints: Checkpoints) {
   const saved = checkpoints.models().flatMap((model) => checkpoints.ofModel(model));
   const bytes = saved.reduce((sum, { directory }) => sum + sizeOf(directory), 0);

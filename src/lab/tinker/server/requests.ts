@@ -60,7 +60,7 @@ export const OptimStep = z.object({
 });
 export type OptimStep = z.infer<typeof OptimStep>;
 
-/** A hundred years at most: later times cannot all be written as a date. */
+/** Time to live in seconds, at most a hundred years: later times cannot all be written as a date. */
 const TtlSeconds = z
   .number()
   .positive()

@@ -120,7 +120,7 @@ export function openService(
   return { server, training, sessions: parts.sessions, costs: parts.costs, lost, close };
 }
 
-/** Another service would take the unfinished saves of this one for those of a service that was killed. */
+/** Two services on one directory would each remove the other's unfinished saves, as left behind by a killed service. */
 const ofService = { it: 'serves from this directory', key: 'dir' };
 
 /** Logs errors that no request is to blame for. */
@@ -155,7 +155,7 @@ function tokenOf(host: string, environment: ProcessContext['environment']): stri
   );
 }
 
-/** Tells what each session has done since it last did, if it has done anything. */
+/** Logs the work of each session since the last call, if there was any. */
 function progress(sessions: Sessions, log: (line: string) => void): () => void {
   const logged = new WeakMap<Session, string>();
   return () => {

@@ -12,7 +12,7 @@ const SLOW_MS = 5000;
 const FAST_PARAMETERS = 1_000_000;
 
 const step = `a training step of ${usualStep.sequences} × ${usualStep.tokens} tokens`;
-/** The way out that is always there; the address is the SDK's own. */
+/** The alternative that always exists: Tinker's own service, at the SDK's address. */
 const elsewhere =
   'the same client on a bigger service: tinker.ServiceClient(base_url="https://tinker.thinkingmachines.dev/services/tinker-prod")';
 
@@ -65,7 +65,9 @@ export class StepCosts {
   }
 }
 
-/** null for a model that cannot be read, which says why when it is used, and when the service has ended meanwhile. */
+/**
+ * The measured value; null when the model cannot be read (its first use says why), or the service has ended meanwhile.
+ */
 async function known(measure: () => Promise<number>): Promise<number | null> {
   try {
     return await measure();

@@ -5,10 +5,10 @@ import { parameterCount } from '../../engine/layout.js';
 import type { Pause } from '../../engine/model/steps.js';
 import type { Created } from './parameters.js';
 
-/** The step whose time is told. */
+/** Size of the training step whose time is reported. */
 export const usualStep = { sequences: 8, tokens: 128 } as const;
 
-/** A measurement goes on for so long, which optimised code takes to be there, and has so many rounds at least. */
+/** Minimum length of a measurement, by which time the code has been optimised, and its minimum number of rounds. */
 const LEAST_MS = 60;
 const LEAST_ROUNDS = 3;
 
@@ -37,15 +37,18 @@ export async function stepTime(shape: ModelShape, { open, pause }: Measuring): P
   return (shape.layers + head) * passes + trained * (best.first - best.pass + best.adam);
 }
 
-/** The calls of TensorFlow.js take time of their own, which a whole step shares; a few sequences of a large model do. */
+/**
+ * Calls of TensorFlow.js have a fixed cost that a whole step shares, so several sequences are measured together; of a
+ * large model a few suffice.
+ */
 function sequencesAtOnce(multiplications: number): number {
   return Math.max(1, Math.min(usualStep.sequences, Math.floor(MOST_AT_ONCE / multiplications)));
 }
 
-/** Multiplications forward, some tenths of a second there and back. */
+/** Limit of the multiplications of a forward pass; forward and backward then take some tenths of a second. */
 const MOST_AT_ONCE = 1.6e9;
 
-/** `first`: a pass after the weights have changed, which packs them; `pass`: one more. */
+/** Times in ms. `first`: a pass after the weights have changed, which packs them; `pass`: one more. */
 type Times = { readonly first: number; readonly pass: number; readonly adam: number };
 
 async function leastTimes(
@@ -74,8 +77,8 @@ async function leastTimes(
 }
 
 /**
- * A clock that stands still while others have their turn. On our own threads it counts the time of the processor, so that other programs
- * do not make a model look slow.
+ * A stopwatch that stands still while other tasks compute. On our own threads it counts processor time, so that other
+ * programs do not make a model look slow.
  */
 function stopwatch(pause: Pause) {
   let now = () => performance.now();

@@ -58,7 +58,7 @@ export class Turns {
   }
 
   async #rest(task: Task): Promise<void> {
-    // Calls that have arrived meanwhile are read by the event loop.
+    // Lets the event loop read calls that have arrived meanwhile.
     await new Promise((resolve) => setImmediate(resolve));
     if (this.#waiting.length > 0) {
       this.#give();
