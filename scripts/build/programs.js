@@ -14,7 +14,7 @@ const programs = {
   'reader-thread': 'src/supervisor/reading/reader-thread.ts',
   'compute-thread': 'src/lab/tinker/server/compute-thread.ts',
   'wandb-server': 'src/wandb/main.ts',
-  'slurm-worker': 'src/executors/slurm/packs/worker-main.ts',
+  'slurm-worker': 'src/executors/slurm/packs/pack-worker.ts',
 };
 
 export const programNames = Object.keys(programs);

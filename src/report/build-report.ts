@@ -14,7 +14,6 @@ import { computedFromSeeds } from '../files/sweep-folder.js';
 import { openMetrics, type Pause, type RunMetrics, wallTime } from '../metrics/run-metrics.js';
 import { declaredPlaces, hasNoMetrics } from '../metrics/run-places.js';
 import type { RunValue } from '../analysis/run-value.js';
-import { countingIn } from '../runs/counting-metrics.js';
 import { type Cell, cellsOf } from '../analysis/cells.js';
 import { summariseMetrics } from './metric-summary.js';
 import { eachRun, statesOf, withUnstarted } from '../runs/read-runs.js';
@@ -25,6 +24,7 @@ import { countWords, RunMarks } from '../runs/run-marks.js';
 import { type Declared, declaredIn, declaredOf, settingsOf } from './settings.js';
 import { readStudies, studyFiles } from './studies/found-studies.js';
 import {
+  countingIn,
   metricsToShow,
   objectiveOf,
   type OutlinedObjective,

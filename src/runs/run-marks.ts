@@ -5,8 +5,7 @@ import { inMetricOrder, lossAmong, type MetricsToShow, standingAmong } from '../
 import type { Ailment, RunWord } from '../base/run-words.js';
 import { boiledDown, smallBounds } from '../metrics/curve.js';
 import type { RunMetrics } from '../metrics/run-metrics.js';
-import { countingIn } from './counting-metrics.js';
-import { metricsToShow, objectiveOf, type SweepOutline } from './sweep-outline.js';
+import { countingIn, metricsToShow, objectiveOf, type SweepOutline } from './sweep-outline.js';
 
 type EndedRun = { readonly name: string; readonly group: string; readonly state: RunWord };
 

@@ -1,7 +1,8 @@
 import { parse } from 'yaml';
 import * as z from 'zod';
-import { type MetricsToShow, namesIn } from '../analysis/metric-order.js';
+import { countingAmong, inMetricOrder, type MetricsToShow, namesIn } from '../analysis/metric-order.js';
 import { keptSweepText } from '../files/sweep-folder.js';
+import type { RunMetrics } from '../metrics/run-metrics.js';
 import { readToml } from '../spec/file/toml-source.js';
 
 /**
@@ -99,4 +100,9 @@ function keptValue(sweepDirectory: string): unknown {
   } catch {
     return null;
   }
+}
+
+/** The counters among a run's metrics, as far as they affect the choice of its default metric. */
+export function countingIn(metrics: RunMetrics, choice: MetricsToShow): string[] {
+  return countingAmong(inMetricOrder(metrics.keys(), choice), choice, metrics);
 }

@@ -19,7 +19,7 @@ import type { FoundFacts } from '../metrics/tree/setting-files.js';
 import { readFoundFacts } from '../metrics/tree/found-facts.js';
 import type { FoundRun } from '../metrics/tree/find-runs.js';
 import { ownKind } from '../metrics/tree/run-kinds.js';
-import { countingIn } from '../runs/counting-metrics.js';
+import { countingIn } from '../runs/sweep-outline.js';
 import { readRun } from '../runs/read-runs.js';
 import { redactShapes } from '../text/redaction.js';
 import type { RowHead } from './rows.js';

@@ -92,7 +92,7 @@ describe('the door to the terminal', () => {
    */
   const others = [
     ...[/^cli\/terminal\.ts$/, /^cli\/watch\.ts$/, /^supervisor\/main\.ts$/, /^lab\//],
-    /^executors\/slurm\/packs\/worker-main\.ts$/,
+    /^executors\/slurm\/packs\/pack-worker\.ts$/,
     ...[/^executors\/attempt\/environment-carrier\.ts$/, /^wandb\/main\.ts$/],
   ];
   const isOther = (path: string) => others.some((other) => other.test(path));

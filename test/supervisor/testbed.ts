@@ -20,7 +20,7 @@ export async function bundledSupervisor(): Promise<string> {
   const folder = await bundled('supervisor', {
     supervisor: 'src/supervisor/main.ts',
     'reader-thread': 'src/supervisor/reading/reader-thread.ts',
-    'slurm-worker': 'src/executors/slurm/packs/worker-main.ts',
+    'slurm-worker': 'src/executors/slurm/packs/pack-worker.ts',
   });
   return join(folder, 'supervisor.js');
 }

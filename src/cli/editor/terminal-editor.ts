@@ -22,7 +22,7 @@ import { own } from '../ports.js';
 import { plannedRuns, readSweepText } from '../launch/read.js';
 import { outputWidth, print } from '../terminal.js';
 import { clonePlan, cloneText, notCloneable } from './clone-text.js';
-import { enterTerminal } from './enter-terminal.js';
+import { enterTerminal } from '../verbs/terminal.js';
 import { type Launched, planOf, sweepSource, type SweepSource } from './sweep-source.js';
 
 /**

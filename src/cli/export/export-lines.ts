@@ -8,11 +8,10 @@ import { readAnnotation } from '../../files/run-directory/supervisor-notes.js';
 import { readRunRecord } from '../../files/run-directory/run-record-file.js';
 import { everyPoint } from '../../metrics/curve.js';
 import { openMetrics, type RunMetrics } from '../../metrics/run-metrics.js';
-import { countingIn } from '../../runs/counting-metrics.js';
 import { declaredOf } from '../../report/settings.js';
 import { valuesOf } from '../../report/run-values.js';
 import { readRuns, statesOf, withUnstarted } from '../../runs/read-runs.js';
-import { metricsToShow, readOutline, type SweepOutline } from '../../runs/sweep-outline.js';
+import { countingIn, metricsToShow, readOutline, type SweepOutline } from '../../runs/sweep-outline.js';
 import { csvLine, type CsvValue } from '../../text/table.js';
 import { terminalJson } from '../../text/display-text.js';
 

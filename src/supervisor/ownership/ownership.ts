@@ -10,13 +10,12 @@ import type { Run, SchedulerState } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import type { PlannedRuns } from '../runs/submission-store.js';
 import type { Warnings } from '../runs/warnings.js';
-import { FileBook } from './file-book.js';
+import { FileBook, writtenFiles } from './file-book.js';
 import { FollowedRuns, type Followed } from './followed-runs.js';
 import { NamedPaths, SharedFolders } from './named-paths.js';
 import { OpenFiles, runsAtWork } from './open-files.js';
 import { EARLY_MS } from './owner-of-file.js';
 import { Place, seenFile } from './place.js';
-import { writtenFiles } from './written-words.js';
 
 type OwnershipTools = {
   state: Pick<SchedulerState, 'runs' | 'sweeps'>;

@@ -1,20 +1,27 @@
 /**
- * A worker of a pack: a job of Slurm that takes one attempt after the other, until nothing is left or its time is nearly over.
+ * A worker of a pack, as a program: a job of Slurm that takes one attempt after the other, until nothing is left or its time is nearly
+ * over. The script of the job calls it as `slurm-worker.js FOLDER WORKER COUNT` (`team.ts`). It needs of Slurm the variables of its
+ * job, and at most one call: of `squeue`, for how long it may take.
  *
  * Whose an attempt is, its `pid` file says, which the shim of the first who starts it creates; so any number of workers may come
  * to the same attempt, and one has it. Workers of one submission begin with different attempts, as two shims for one attempt cost
  * some ms. Runs are started, watched and ended by the local executor. The worker may be killed: the shell of its job starts it
  * again, and it adopts what it had begun.
  */
-import { utimesSync } from 'node:fs';
+import { readFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
+import { after } from '../../../base/eventually.js';
 import type { RunId } from '../../../base/ids.js';
 import { runFiles } from '../../../contract/files.js';
 import { Tail } from '../../../files/followed-file.js';
 import { statRegular } from '../../../files/regular-file.js';
+import { keepSpareDescriptors } from '../../../files/spare-descriptor.js';
+import { askProgram } from '../../../processes/short-call.js';
 import { attemptDirectory, readClaim, readShellWords, withdraw } from '../../attempt/attempt-files.js';
 import type { Ending, Executor, LaunchSpec, OpenExecutor } from '../../executor.js';
-import { after } from '../../../base/eventually.js';
+import { executorNamed } from '../../registry.js';
+import { indicesIn } from '../cluster-nodes.js';
+import { isOfEnclosingJob, secondsOf } from '../slurm-calls.js';
 import {
   addLines,
   BEAT_MS,
@@ -64,7 +71,7 @@ type WorkerSetting = {
 /** `why`: it is being ended by this worker, and how that is to be told; null: it is not. */
 type Running = { readonly task: PackTask; readonly since: number; why: ((seconds: number) => Ending) | null };
 
-export class PackWorker {
+class PackWorker {
   readonly #setting: WorkerSetting;
   readonly #executor: Executor;
   readonly #queue: Tail;
@@ -311,3 +318,51 @@ function endedByItself({ kind }: Ending, task: PackTask | undefined): boolean {
   if (kind !== 'exited' || task === undefined) return kind !== 'signalled';
   return !readShellWords(attemptDirectory(task.directory, task.attempt)).terminated;
 }
+
+const PATIENCE_MS = 60_000;
+/** Between looks at whether the shell of the job is there, ms. */
+const PARENT_MS = 1000;
+
+const { env } = process;
+
+async function main([folder = '', name = '', count = '1']: readonly string[]): Promise<void> {
+  keepSpareDescriptors();
+  const worker = new PackWorker(
+    {
+      open: await executorNamed('local'),
+      ...{ folder, name, count: Number(count), index: Number(name.split('.').at(-1)) },
+      ...{ job: Number(env['SLURM_JOB_ID']), node: env['SLURMD_NODENAME'] ?? '' },
+      gpus: indicesIn(env['SLURM_JOB_GPUS'] ?? ''),
+      text: JSON.parse(readFileSync(join(folder, packFiles.pack), 'utf8')) as PackText,
+      given: Object.fromEntries(
+        Object.entries(env).flatMap(([key, value = '']) => (isOfEnclosingJob(key) ? [[key, value]] : [])),
+      ),
+      log: (line) => process.stderr.write(`memrl-tui: ${line}\n`),
+    },
+    () => process.exit(0),
+  );
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => worker.interrupt());
+  process.on('SIGHUP', () => undefined);
+
+  // Without its shell Slurm takes the job for over, and its runs for lost.
+  const shell = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== shell) worker.interrupt();
+  }, PARENT_MS).unref();
+
+  worker.start();
+  const seconds = await secondsLeft();
+  if (seconds !== null) worker.endsIn(seconds);
+}
+
+/** Of the job; null: it has no limit, or nobody says. */
+async function secondsLeft(): Promise<number | null> {
+  const end = Number(env['SLURM_JOB_END_TIME']);
+  if (end > 0) return end - Date.now() / 1000;
+  const args = ['-h', '-j', env['SLURM_JOB_ID'] ?? '', '-o', '%L'];
+  const answer = await askProgram({ program: 'squeue', args, environment: env, patienceMs: PATIENCE_MS });
+  const said = answer.kind === 'answered' ? answer.stdout.trim() : '';
+  return /^[\d:-]+$/.test(said) ? secondsOf(said) : null;
+}
+
+void main(process.argv.slice(2));
