@@ -84,7 +84,7 @@ describe('the program memrl', () => {
     expect([code, readdirSync(base)]).toEqual([2, []]);
   });
 
-  it('writes for the W&B project of the environment where no other is named', async () => {
+  it('takes the W&B project from the environment when none is given', async () => {
     const path = join(tempDirectory(), 'run');
     vi.stubEnv('WANDB_PROJECT', 'bits');
     await memrl(['train', 'model_name=micro', 'load_checkpoint_path=none', 'n_batches=1', `log_path=${path}`]);
@@ -93,7 +93,7 @@ describe('the program memrl', () => {
     expect(readdirSync(join(path, 'wandb'))).toHaveLength(1);
   });
 
-  it('leaves a run as it was that would have been continued with other settings', async () => {
+  it('refuses to resume a run with other settings, and leaves it unchanged', async () => {
     const path = join(tempDirectory(), 'run');
     const first = ['train', 'model_name=micro', 'load_checkpoint_path=none', 'n_batches=1', `log_path=${path}`];
     expect((await memrl(first)).code).toBe(0);
@@ -121,7 +121,7 @@ describe('the program memrl', () => {
     });
   });
 
-  it('goes from data and warm-up to training and evaluation by files alone', async () => {
+  it('runs from data and warm-up to training and evaluation through files alone', async () => {
     const base = tempDirectory();
     const at = (name: string) => join(base, name);
     expect(
@@ -173,7 +173,7 @@ describe('the program memrl', () => {
     });
   });
 
-  it('describes a model of Hugging Face and writes it again, and ends with 2 when it cannot be opened', async () => {
+  it('describes and exports a Hugging Face model, and exits with 2 when it cannot be opened', async () => {
     const model = 'test/fixtures/hugging-face/plain-untied-sharded';
     const target = join(tempDirectory(), 'copy');
     const stdout = expect.stringMatching(/^parameters +11,688; stored as BF16/m) as string;
@@ -188,7 +188,7 @@ describe('the program memrl', () => {
     expect(await memrl(['model', target])).toMatchObject({ code: 2, stdout: why });
   });
 
-  it('evaluates a story model: in lines or as JSON, with code 0 whatever the verdict', async () => {
+  it('evaluates a story model as lines or JSON, and exits with 0 whatever the verdict', async () => {
     const model = storyModel(join(tempDirectory(), 'model'));
     const argv = ['eval-run', model, 'max_completion_length=4', 'n_samples=2'];
     const said = await memrl(argv);
@@ -199,7 +199,7 @@ describe('the program memrl', () => {
     expect(JSON.parse(stdout)).toEqual(JSON.parse(readFileSync(`${model}.eval_run.json`, 'utf8')));
   });
 
-  it('refuses to go on with another experiment in the same directory', async () => {
+  it('refuses another experiment in the same directory', async () => {
     const directory = tempDirectory();
     await memrl([...training, 'n_batches=1', `log_path=${directory}`]);
     const { code, stderr } = await memrl([...training, 'n_batches=2', 'seed=1', `log_path=${directory}`]);

@@ -70,7 +70,7 @@ describe('docs/extending.md', () => {
   const page = readFileSync('docs/extending.md', 'utf8');
 
   it(
-    'followed word by word, trains a game of two turns up to what the best player has',
+    'when followed word by word, trains a two-turn game up to the best possible reward',
     { tags: ['long'] },
     async () => {
       module('higher.mjs', /```js\n([^]*?)```/.exec(page)![1]!);
@@ -90,7 +90,7 @@ describe('docs/extending.md', () => {
     expect(rowsOf(join(root, 'page/runs/sums')).at(-1)).toHaveProperty('test/env/all/format');
   }, 60_000);
 
-  it('shows modules that are ones', async () => {
+  it('shows valid modules', async () => {
     const [, reward, objective, probe] = [...page.matchAll(/```js\n([^]*?)```/g)].map(([, text]) => text!);
     const argv = [
       `reward=${module('reward.mjs', reward!)}`,
@@ -107,8 +107,8 @@ describe('docs/extending.md', () => {
   });
 });
 
-describe('modules of one’s own', () => {
-  it('give the bytes of the built-in objective when they say the same', async () => {
+describe('user-written modules', () => {
+  it('give the bytes of the built-in objective when they compute the same', async () => {
     const is = module('is.mjs', 'export default { loss: (lp, q, A) => -Math.exp(lp - q) * A, gradient: (lp, q, A) => -Math.exp(lp - q) * A };'); // prettier-ignore
     const [own, known] = [join(root, 'is-own'), join(root, 'is-known')];
     await memrl(short('environment=arithmetic', `objective=${is}`, `log_path=${own}`));
@@ -116,7 +116,7 @@ describe('modules of one’s own', () => {
     expect(readFileSync(join(own, 'metrics.jsonl'))).toEqual(readFileSync(join(known, 'metrics.jsonl')));
   });
 
-  it('are resumed to the same bytes, and not with another module', async () => {
+  it('resume to the same bytes, and are refused once they have changed', async () => {
     const game = module('game.mjs', readFileSync('examples/higher-or-lower.mjs', 'utf8'));
     const [whole, halved] = [join(root, 'whole'), join(root, 'halved')];
     const argv = (path: string, steps: number) => short(`environment=${game}`, `n_batches=${steps}`, `log_path=${path}`, 'eval_every=0'); // prettier-ignore
@@ -130,7 +130,7 @@ describe('modules of one’s own', () => {
     expect((await memrl(argv(halved, 8))).stderr).toContain('has changed since it began');
   });
 
-  it('say once which value of a probe is no number', async () => {
+  it('get one warning for each value of a probe that is not a number', async () => {
     const probe = module('nothing.mjs', 'export default () => ({ a: NaN, b: 1 });');
     const path = join(root, 'nothing');
     const { code, stdout } = await memrl(
@@ -159,7 +159,7 @@ describe('modules of one’s own', () => {
     },
   ] as const;
 
-  it.each(everywhere)('work in memrl $name, are resumed, and are refused once they have changed', async (command) => {
+  it.each(everywhere)('work in memrl $name, resume, and are refused once they have changed', async (command) => {
     const { name, argv, steps } = command;
     const game = module(`${name}/game.mjs`, readFileSync('examples/higher-or-lower.mjs', 'utf8'));
     const reward = module(`${name}/reward.mjs`, 'export default (all) => all.map(({ text }) => text.length / 2 + 1);');
@@ -182,7 +182,7 @@ describe('modules of one’s own', () => {
     );
   });
 
-  it.each(everywhere)('give memrl $name the bytes of its own loss when they say the same', async (command) => {
+  it.each(everywhere)('give memrl $name the bytes of its own loss when they compute the same', async (command) => {
     const { name, argv, steps, standard } = command;
     const clip = 'Math.min(1.2, Math.max(0.8, Math.exp(lp - q)))';
     const loss = `(lp, q, A) => ${name === 'rl' ? '-Math.exp(lp - q) * A' : `-Math.min(Math.exp(lp - q) * A, ${clip} * A)`}`;
@@ -206,7 +206,7 @@ describe('modules of one’s own', () => {
     expect(await weights(same)).toEqual(await weights(standard));
   });
 
-  it('of an objective are refused where a service computes the loss', async () => {
+  it('with an objective are refused where a service computes the loss', async () => {
     const objective = module('served.mjs', 'export default { loss: (lp, q, A) => -lp * A };');
     const line = [
       'rl',
@@ -243,7 +243,7 @@ describe('modules of one’s own', () => {
     [() => `environment=./examples/higher-or-lower.mjs batch_size=20 max_tokens=1 objective=${module('nan.mjs', 'export default { loss: () => NaN };')}`, 'its loss is NaN'],
     [() => `environment=arithmetic probe=${module('look.mjs', 'export default () => ({ a: "b" });')}`, 'gave b as `a`'],
     [() => `environment=arithmetic probe=${module('look2.mjs', 'export default () => { throw "oh no"; };')}`, 'failed: oh no'],
-  ])('wrong in some way end the run with a sentence (%#: %s)', async (argv, said) => {
+  ])('that are wrong end the run with an error message (%#: %s)', async (argv, said) => {
     const { code, stderr } = await memrl(short(...argv().split(' '), `log_path=${join(root, `wrong-${++tried}`)}`));
     expect(stderr).toContain(said);
     expect(stderr).not.toContain('at file:');

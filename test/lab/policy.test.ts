@@ -6,7 +6,7 @@ import { tempDirectory } from './temp-directory.js';
 
 const how = { maxTokens: 4, seed: 3 };
 
-it('has four operations: the loss is the mean over examples, and a step makes rewarded texts likelier', async () => {
+it('openPolicy has four operations: the loss is the mean over examples, and a step makes rewarded texts likelier', async () => {
   const policy = await openPolicy({ model: 'micro', seed: 1 });
   const samples = await policy.sample(['a: ', 'a: ', 'b: '], how);
   expect(samples.map(({ prompt, tokens, logprobs }) => [prompt, tokens.length === logprobs.length])).toEqual([['a: ', true], ['a: ', true], ['b: ', true]]); // prettier-ignore
@@ -27,7 +27,7 @@ it('has four operations: the loss is the mean over examples, and a step makes re
   expect(before).toBeCloseTo(-first!.logprobs.reduce((sum, each) => sum + each, 0), 4);
 });
 
-it('is saved as a model that opens again with the same texts, and goes on from there', async () => {
+it('openPolicy opens a saved model with the same texts, and continues training it', async () => {
   const policy = await openPolicy({ seed: 2 });
   await policy.forwardBackward((await policy.sample(['x'], how)).map((sample) => ({ ...sample, advantage: 1 })));
   await policy.optimStep({ learningRate: 1e-2 });
@@ -41,7 +41,7 @@ it('is saved as a model that opens again with the same texts, and goes on from t
   expect(await texts(again)).toEqual(await texts(policy));
 });
 
-it('names the model that is not there, and the loss that gives no number', async () => {
+it('openPolicy names a missing model, and an objective whose loss is not a number', async () => {
   await expect(openPolicy({ model: 'large' })).rejects.toThrow('There is no model large.');
   const policy = await openPolicy();
   const [sample] = await policy.sample(['x'], how);

@@ -6,18 +6,18 @@ import { resumeRng, rng, shuffle } from '../../src/lab/rng.js';
 const draw = (stream: { next(): number }, count: number) => Array.from({ length: count }, () => stream.next());
 
 describe('a named random stream', () => {
-  it('is the same for the same seed and name, and another for another', () => {
+  it('is the same for the same seed and name, and another otherwise', () => {
     expect(draw(rng(1, 'sampling'), 5)).toEqual(draw(rng(1, 'sampling'), 5));
     expect(draw(rng(1, 'sampling'), 5)).not.toEqual(draw(rng(2, 'sampling'), 5));
     expect(draw(rng(1, 'sampling'), 5)).not.toEqual(draw(rng(1, 'test'), 5));
   });
 
-  it('is the same in every version of the program: runs go on with what they drew', () => {
+  it('is the same in every version of the program, so that runs can be resumed', () => {
     const drawn = draw(rng(7, 'sampling'), 3).map((number) => number * 2 ** 32);
     expect(drawn).toEqual([3_585_800_450, 4_267_857_109, 3_729_105_049]);
   });
 
-  it('goes on from its state, also after a trip through JSON', () => {
+  it('continues from its state, also through JSON', () => {
     fc.assert(
       fc.property(fc.nat(), fc.nat({ max: 50 }), (seed, drawn) => {
         const stream = rng(seed, 'x');
@@ -40,7 +40,7 @@ describe('a named random stream', () => {
     for (const count of deciles) expect(Math.abs(count - 10_000)).toBeLessThan(500);
   });
 
-  it('shuffles without losing anything', () => {
+  it('shuffles without losing elements', () => {
     const items = Array.from({ length: 20 }, (_, index) => index);
     const shuffled = shuffle([...items], rng(0, 'shuffle'));
     expect(shuffled).not.toEqual(items);
@@ -56,7 +56,7 @@ describe('randint of NumPy’s RandomState', () => {
     expect([16, 64, 256, 1024, 4096].map((N) => numpyRandint(seed, N))).toEqual(secrets);
   });
 
-  it('has nothing to draw below 1, and rejects what the mask lets through', () => {
+  it('refuses bounds below 1, and rejects draws beyond the bound', () => {
     expect(numpyRandint(0, 1)).toBe(0);
     for (let seed = 0; seed < 200; seed++) expect(numpyRandint(seed, 5)).toBeLessThan(5);
   });

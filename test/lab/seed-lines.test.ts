@@ -51,16 +51,16 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => removeFolder(root));
 
-describe('memory-rl, typed as it stands', () => {
+describe('command lines of memory-rl', () => {
   const tiny = `n_batches=2 test_n_batches=1 model_name=micro load_checkpoint_path=none engine=wasm`;
-  it('warms up over a tuple of sizes, and goes on from the path that its checkpoint row names', async () => {
+  it('warm up for a tuple of sizes, and continue from the path in the checkpoint row', async () => {
     await typed(`warmup n_values="(64, 256, 1024)" preview_samples=True n_batches=5 model_name=micro engine=wasm log_path=${at('warm')}`, 2); // prettier-ignore
     const row = rowsOf(at('warm'), 'checkpoints.jsonl').at(-1)!;
     expect([isAbsolute(String(row['state_path'])), row['sampler_path']]).toEqual([true, row['state_path']]);
     await typed(`train ${tiny} load_checkpoint_path="${String(row['state_path'])}" N=64 log_path=${at('from-warm')}`);
   });
 
-  it('finds the checkpoints of a run that has moved, and not those of the run that it was copied from', async () => {
+  it('find the checkpoints of a moved run, and not those of the run that it was copied from', async () => {
     const line = `train env_type=single_step N=64 reward_type=binary ${tiny}`;
     await typed(`${line} log_path=${at('train')}`);
     cpSync(at('train'), at('moved'), { recursive: true });
@@ -70,7 +70,7 @@ describe('memory-rl, typed as it stands', () => {
     expect(stdout).toContain(`continues at step 2 from ${at('moved')}`);
   });
 
-  it('measures how far a batch moved the policy when asked', async () => {
+  it('measure how far a batch moved the policy, on request', async () => {
     await typed(`train environment=arithmetic entropy_coef=0.5 compute_post_kl=True learning_rate=1e-2 ${tiny} n_batches=4 log_path=${at('post')}`); // prettier-ignore
     const values = rowsOf(at('post')).flatMap((row) =>
       'kl_pre_post_v2' in row ? [Number(row['kl_pre_post_v2'])] : [],
@@ -78,14 +78,14 @@ describe('memory-rl, typed as it stands', () => {
     expect(values.some((value) => value > 0)).toBe(true);
   });
 
-  it('writes times into the metrics when asked', async () => {
+  it('write times into the metrics, on request', async () => {
     await typed(`train N=16 log_times=True ${tiny} log_path=${at('times')}`);
     expect(rowsOf(at('times'))[0]).toHaveProperty('time/train');
   });
 });
 
-describe('small-rl, typed as it stands', () => {
-  it('a run of a sweep: flags, a named directory, clip ratios as TRL logs them', async () => {
+describe('command lines of small-rl', () => {
+  it('start a run of a sweep with flags and a named directory, and log clip ratios like TRL', async () => {
     await typed(`grpo --model ${at('base')} --reward sentence_length_5 --seed 42 --beta 0.01 --lr 1e-5 --batch_size 32 --num_generations 16 --max_steps 2 --output_dir ${at('sweep')} --run_name sentence_length_5_b0.01_s42 --wandb_project small-rl ${small}`); // prettier-ignore
     const [row] = rowsOf(at('sweep'));
     expect(row).toMatchObject({ 'clip_ratio/low_mean': 0, 'clip_ratio/high_max': 0, 'clip_ratio/region_mean': 0 });
@@ -94,7 +94,7 @@ describe('small-rl, typed as it stands', () => {
     expect(readFileSync(at('sweep', 'wandb', folder!, log!), 'latin1')).toMatch(/sample_text[^]{1,8}"<pre>/);
   });
 
-  it('evaluates each adapter, and later the checkpoint of a step by transformers’ name, without or with its preset', async () => {
+  it('evaluate each adapter, and the checkpoint of a step by transformers’ name, with or without its preset', async () => {
     await typed(`grpo --model ${at('base')} --reward sentence_length_5_with_happy --gradient_routing --lora_config r1 --eval_rewards sentence_length_5,happy_count --max_steps 2 --output_dir ${at('routed')} ${small} save_steps=1`); // prettier-ignore
     await typed(`eval-run --model_path ${at('routed')}/checkpoint-1 --output_dir ${at('evaluated')} --n_samples 4 --engine wasm`); // prettier-ignore
     const report = JSON.parse(readFileSync(at('evaluated', 'eval_run.json'), 'utf8')) as Record<string, object>;
@@ -107,7 +107,7 @@ describe('small-rl, typed as it stands', () => {
     expect(stderr).toContain('lora_config=r4 is retain rank 4 alpha 4, forget rank 4 alpha 4, and the checkpoint has');
   });
 
-  it('reads what small-rl itself saved: base_layer, lora_A_good; alpha is said, or is its default, and that is said', async () => {
+  it('read checkpoints of small-rl itself (base_layer, lora_A_good); alpha is given or its default, with a note', async () => {
     smallRlCheckpoint(at('routed', 'checkpoints', 'final'), at('theirs'));
     const asked =
       '--eval_rewards sentence_length_5_with_happy,sentence_length_5,happy_count --n_samples 4 --max_completion_length 8 --engine wasm';
@@ -123,7 +123,7 @@ describe('small-rl, typed as it stands', () => {
     expect(theirs.adapters!.parameters).toEqual(ours.adapters!.parameters);
   });
 
-  it('lies where the manager looks, under a name with what matters', async () => {
+  it('create the run where the manager looks for it, under a name with the settings that matter', async () => {
     process.env['MEMRL_RUN_DIR'] = at('managed');
     try {
       await typed(`grpo --model ${at('base')} --reward happy_binary --lr 1e-5 --max_steps 1 ${small}`);

@@ -34,7 +34,7 @@ afterAll(() => {
   removeFolder(root);
 });
 
-describe('memory-rl, typed as it stands', () => {
+describe('command lines of memory-rl', () => {
   const trainings = [
     { told: 'right or wrong', typed: 'env_type=single_step N=64 reward_type=binary', warmup: 'SINGLE_STEP' },
     { told: 'eight levels', typed: 'env_type=single_step N=64 reward_type=binned', warmup: 'SINGLE_STEP' },
@@ -46,7 +46,7 @@ describe('memory-rl, typed as it stands', () => {
     expect(lastRow(run)['test/bits/answer_raw']).toBeGreaterThan(5);
   });
 
-  it('knows all bits of a secret that it was shown', async () => {
+  it('know all bits of a secret after SFT on it', async () => {
     await typed('memory-rl', 'python sft_data_gen.py');
     const { run } = await typed('memory-rl', 'python sft_train.py');
     expect(lastRow(run)['test/bits/answer_raw']).toBeGreaterThan(5.9);
@@ -54,14 +54,14 @@ describe('memory-rl, typed as it stands', () => {
 });
 
 describe('memory-rl, a line that leaves a path to the reader', () => {
-  it('says which paths there are', async () => {
+  it('list the available paths', async () => {
     const { code, stderr } = await memrl(typedLine('memory-rl', 'python train.py load_checkpoint_path='));
     expect([code, stderr]).toEqual([2, expect.stringMatching(/tinker:\/\/YOUR_CHECKPOINT_PATH is not a path of weights[^]*tinker:\/\/MODEL\/weights\/NAME/)]); // prettier-ignore
   });
 });
 
-describe('small-rl, typed as it stands', () => {
-  it('routes gradients, of the model that memrl pretrain makes; its first steps', { tags: ['long'] }, async () => {
+describe('command lines of small-rl', () => {
+  it('route gradients of the model that memrl pretrain makes; the first steps', { tags: ['long'] }, async () => {
     const line = typedLine('small-rl', 'python train.py');
     const none = await memrl(line);
     expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('memrl pretrain, which memrl grpo finds')]);
@@ -79,13 +79,13 @@ describe('small-rl, typed as it stands', () => {
   });
 });
 
-describe('rl-practice, typed as it stands but for the places of files', () => {
+describe('command lines of RL_Practice, with other paths', () => {
   /** The line with our files in the place of its own. */
   const placed = (beginning: string, places: Readonly<Record<string, string>>) =>
     typedLine('rl-practice', beginning).map((word) => places[word] ?? word);
 
   it(
-    'trains by a file of settings from a checkpoint, and evaluates a share of the tasks',
+    'train with a settings file from a checkpoint, and evaluate a share of the tasks',
     { tags: ['long'] },
     async () => {
       const [config, model, run] = [join(root, 'testconfig.yaml'), join(root, 'sums'), join(root, 'practice')];
@@ -107,8 +107,8 @@ describe('rl-practice, typed as it stands but for the places of files', () => {
   );
 });
 
-describe('tinker-cookbook’s first recipe, typed as it stands', () => {
-  it('says what to type', async () => {
+describe('the command line of tinker-cookbook’s first recipe', () => {
+  it('prints the command to type', async () => {
     const { code, stderr } = await memrl(typedLine('tinker', 'python -m'));
     expect([code, stderr]).toEqual([
       2,
@@ -121,7 +121,7 @@ describe('the warm-ups that come with memrl', () => {
   it.each([
     ['single_step', 'SINGLE_STEP'],
     ['multi_step', 'MULTI_STEP'],
-  ])('are what `memrl warmup` makes: %s', { tags: ['long'] }, async (game, name) => {
+  ])('equal the output of `memrl warmup`: %s', { tags: ['long'] }, async (game, name) => {
     const made = join(root, name);
     expect((await memrl(['warmup', `env_type=${game}`, 'engine=wasm', `log_path=${made}`])).code).toBe(0);
     const [shipped, fresh] = await Promise.all([name, made].map((path) => readMerged(findModel(path))));
@@ -129,13 +129,13 @@ describe('the warm-ups that come with memrl', () => {
     expect(Buffer.from(shipped!.weights.buffer).equals(Buffer.from(fresh!.weights.buffer))).toBe(true);
   });
 
-  it('are models like any other, by their names', async () => {
+  it('open like any other model, by their names', async () => {
     expect((await memrl(['model', 'MULTI_STEP'])).stdout).toContain('101,184');
     const { code, stdout } = await memrl(['eval', 'load_checkpoint_path=SINGLE_STEP', 'N=64', 'episodes=8']);
     expect([code, Math.abs(Number((JSON.parse(stdout) as Record<string, number>)['test/bits/answer_raw'])) < 0.2]).toEqual([0, true]); // prettier-ignore
   });
 
-  it('are left out where weights are random, of a checkpoint, or of another environment', async () => {
+  it('are not used with random weights, a given checkpoint, or another environment', async () => {
     for (const words of [['load_checkpoint_path=none'], ['environment=arithmetic']]) {
       const { code, stdout } = await memrl(['train', 'n_batches=1', 'test_n_batches=1', ...words]);
       expect([code, stdout]).toEqual([0, expect.stringContaining('random weights')]);
@@ -145,16 +145,20 @@ describe('the warm-ups that come with memrl', () => {
     }
   });
 
-  it('of another model is made once, by two at once, and again when it is damaged', { tags: ['long'] }, async () => {
-    const { run } = await bundledProgram();
-    const line = ['train', 'model_name=micro', 'N=8', 'n_batches=1', 'test_n_batches=1', 'engine=wasm'];
-    const both = await Promise.all(['a', 'b'].map((name) => run([...line, `log_path=${join(root, name)}`])));
-    expect(both.map(({ code }) => code)).toEqual([0, 0]);
-    expect(both.filter(({ stdout }) => stdout.includes('is made once'))).toHaveLength(1);
-    const place = join(root, 'cache/memrl/warmups/SINGLE_STEP-micro-N8-decimal');
-    expect(existsSync(place)).toBe(true);
-    truncateSync(join(place, 'checkpoints/final/model.safetensors'), 100);
-    const [again, kept] = [await run([...line, `log_path=${join(root, 'c')}`]), await run([...line, `log_path=${join(root, 'd')}`])]; // prettier-ignore
-    expect([again, kept].map(({ code, stdout }) => [code, stdout.includes('is made once')])).toEqual([[0, true], [0, false]]); // prettier-ignore
-  });
+  it(
+    'for another model are made once, even by two concurrent runs, and again when damaged',
+    { tags: ['long'] },
+    async () => {
+      const { run } = await bundledProgram();
+      const line = ['train', 'model_name=micro', 'N=8', 'n_batches=1', 'test_n_batches=1', 'engine=wasm'];
+      const both = await Promise.all(['a', 'b'].map((name) => run([...line, `log_path=${join(root, name)}`])));
+      expect(both.map(({ code }) => code)).toEqual([0, 0]);
+      expect(both.filter(({ stdout }) => stdout.includes('is made once'))).toHaveLength(1);
+      const place = join(root, 'cache/memrl/warmups/SINGLE_STEP-micro-N8-decimal');
+      expect(existsSync(place)).toBe(true);
+      truncateSync(join(place, 'checkpoints/final/model.safetensors'), 100);
+      const [again, kept] = [await run([...line, `log_path=${join(root, 'c')}`]), await run([...line, `log_path=${join(root, 'd')}`])]; // prettier-ignore
+      expect([again, kept].map(({ code, stdout }) => [code, stdout.includes('is made once')])).toEqual([[0, true], [0, false]]); // prettier-ignore
+    },
+  );
 });

@@ -37,7 +37,7 @@ describe('advantages', () => {
     ).toEqual(expected);
   });
 
-  it('credits a turn with what comes after it when told to', () => {
+  it('credits a turn with the later rewards of its episode when asked', () => {
     expect(
       advantages(
         [
@@ -64,13 +64,13 @@ describe('advantages', () => {
     ]);
   });
 
-  it('is the centred reward when there is one turn', () => {
+  it('is the centred reward when episodes have one turn', () => {
     for (const credit of advantageEstimators) {
       expect(advantages([[1], [0], [0], [0]], credit)).toEqual([[0.75], [-0.25], [-0.25], [-0.25]]);
     }
   });
 
-  it('is exactly zero in a group that agrees, and sums to zero in any', () => {
+  it('is exactly zero in a group with equal rewards, and sums to zero in any group', () => {
     const group = fc.integer({ min: 1, max: 6 }).chain((turns) =>
       fc.array(fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: turns, maxLength: turns }), {
         minLength: 2,
@@ -97,7 +97,7 @@ describe('advantages', () => {
     { rewards: [1, 0, 0, 0], expected: [1.4997, -0.4999, -0.4999, -0.4999] },
     { rewards: [1, 1, 1, 1], expected: [0, 0, 0, 0] },
     { rewards: [0.2, 0.4, 0.6, 0.8], expected: [-1.161445, -0.387148, 0.387148, 1.161445] },
-  ])('are divided by the deviation of a sample as TRL divides them: $rewards', ({ rewards, expected }) => {
+  ])('are divided by the sample standard deviation, as in TRL: $rewards', ({ rewards, expected }) => {
     const found = advantages(
       rewards.map((reward) => [reward]),
       'stepwise',
@@ -106,12 +106,12 @@ describe('advantages', () => {
     found.forEach((value, at) => expect(value).toBeCloseTo(expected[at]!, 4));
   });
 
-  it('of rewards that differ by rounding alone stay zero when they are divided', () => {
+  it('stay zero after scaling when rewards differ by rounding alone', () => {
     const group = [0.1, 0.1, 0.1].map((reward) => [reward]);
     expect(advantages(group, 'trajectory', 'std').flat()).toEqual([0, 0, 0]);
   });
 
-  it('counts a turn that an episode no longer had as one that earned nothing', () => {
+  it('count turns after the end of an episode as turns with reward 0', () => {
     const uneven = [[1, 1], [0]];
     expect(advantages(uneven, 'stepwise')).toEqual([[0.5, 0.5], [-0.5]]);
     expect(advantages(uneven, 'to_go')).toEqual([[1, 0.5], [-1]]);

@@ -12,8 +12,8 @@ const episode = fc
     generated: [true, ...tokens.map(({ generated }) => generated)],
   }));
 
-describe('the KL penalty of the source system', () => {
-  it('takes from the tokens that are further from the reference than the mean one, and gives to the others', () => {
+describe('the KL penalty of tinker-cookbook', () => {
+  it('lowers the advantage of tokens further from the reference than the mean token, and raises the others', () => {
     const episodes = [
       { q: [-1, -1], base: [-2, -1], generated: [true, true] },
       { q: [-1, 0, -3], base: [-1, -9, -1], generated: [true, false, true] },
@@ -27,7 +27,7 @@ describe('the KL penalty of the source system', () => {
     ]);
   });
 
-  it('adds nothing in total, and nothing to what the model did not say', () => {
+  it('sums to zero, and leaves tokens of the environment at zero', () => {
     fc.assert(
       fc.property(fc.array(episode, { minLength: 1, maxLength: 5 }), (episodes) => {
         const { advantages } = klPenalties(episodes, { coefficient: 2, discount: 0 });
@@ -43,14 +43,14 @@ describe('the KL penalty of the source system', () => {
     );
   });
 
-  it('reaches, discounted, tokens that the policy generated before, and none of the environment', () => {
+  it('adds the discounted penalty of later tokens to the policy’s earlier tokens, not to the environment’s', () => {
     const mixed = { q: [-1, -2, -3], base: [-1.5, -1, -1], generated: [true, false, true] };
     const { advantages, distance } = klPenalties([mixed], { coefficient: 1, discount: 0.5 });
     expect(distance).toBe(-0.75);
     expect([...advantages[0]!]).toEqual([-0.9375, 0, 1.25]);
   });
 
-  it('sums what comes later, discounted, and within an episode only', () => {
+  it('sums discounted penalties of later tokens within an episode only', () => {
     expect([...discountedSums([1, 2, 3], 0.5)]).toEqual([2.75, 3.5, 3]);
     const episodes = [
       { q: [-1, -1, -1], base: [-2, -3, -5], generated: [true, true, true] },

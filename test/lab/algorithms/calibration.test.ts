@@ -7,7 +7,7 @@ import { microEngine } from '../micro-engine.js';
 const sum = (values: readonly number[]) => values.reduce((all, value) => all + value, 0);
 
 describe('calibration', () => {
-  it('asks for answers that are all equally likely, and for short ones more often than they come', () => {
+  it('targets equally likely answers, and draws short ones more often than uniform sampling does', () => {
     const answers = numbersToCalibrate(1024, 400, rng(0, 'x'), 'decimal');
     for (const { targets } of answers) expect(sum(targets)).toBeCloseTo(-Math.log(1024), 9);
     const short = answers.filter(({ example }) => sum([...example.weights]) <= 3);
@@ -15,7 +15,7 @@ describe('calibration', () => {
     expect(sum(bitsToCalibrate(1024, rng(0, 'x')).targets)).toBeCloseTo(-Math.log(1024), 9);
   });
 
-  it('has the gradient of its loss', async () => {
+  it('has a gradient that matches its loss', async () => {
     const engine = await microEngine(1);
     const answers = [...numbersToCalibrate(64, 3, rng(1, 'x'), 'gray'), bitsToCalibrate(8, rng(1, 'x'))];
     await calibrate(new EngineService(engine), answers);
@@ -30,7 +30,7 @@ describe('calibration', () => {
     expect(((await at(h)) - (await at(-h))) / (2 * h)).toBeCloseTo(norm2, 2);
   });
 
-  it('makes a wrong model right', async () => {
+  it('makes the answers of a miscalibrated model equally likely', async () => {
     const engine = await microEngine(2);
     const service = new EngineService(engine);
     const answers = [bitsToCalibrate(8, rng(1, 'x'))];

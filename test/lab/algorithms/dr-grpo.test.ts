@@ -36,7 +36,7 @@ async function drGrpoIn(name: string, argv: readonly string[] = [], world = test
 const final = (path: string) => join(path, 'checkpoints', 'final');
 
 describe('Dr. GRPO', () => {
-  it('keeps groups whose rewards differ', () => {
+  it('keeps only groups whose rewards differ enough', () => {
     const rule = { reward_var_thresh: 0.01, reject_all_zero: true, reject_all_max: true };
     expect([isKept([1, 0, 0], rule), isKept([0, 0], rule), isKept([1, 1], rule)]).toEqual([true, false, false]);
     const lenient = { reward_var_thresh: 0, reject_all_zero: true, reject_all_max: false };
@@ -44,7 +44,7 @@ describe('Dr. GRPO', () => {
     expect(isKept([0.5, 0.6], rule)).toBe(false);
   });
 
-  it('reports ratios as they are spread', () => {
+  it('reports maximum, median and outliers of the ratios', () => {
     const row = ratioStatistics([0, 0, Math.log(2), -9]);
     expect(row['ratio_max']).toBeCloseTo(2, 12);
     expect(row['ratio_median']).toBeCloseTo(1, 12);
@@ -52,7 +52,7 @@ describe('Dr. GRPO', () => {
     expect(ratioStatistics([])).toEqual({});
   });
 
-  it('ends the same whether it was stopped or not: weights, rows, curriculum and noise', async () => {
+  it('gives the same weights, rows, curriculum and noise scale when it is interrupted and resumed', async () => {
     const measured = ['probes=gns,entropy,fisher', 'entropy_answers=32', 'fisher_answers=16', 'save_every=4', 'gns_prompts=8']; // prettier-ignore
     const asked = [...measured, 'ema_alpha=0.4', 'save_ratios=True', 'save_rollouts_every=2'];
     const whole = await drGrpoIn('whole', asked);
@@ -80,7 +80,7 @@ describe('Dr. GRPO', () => {
     expect(JSON.parse(lines[0]!)).toMatchObject({ step: 0, ratios: expect.arrayContaining([1]) as unknown });
   });
 
-  it('has the same bits with any number of threads', async () => {
+  it('gives the same bits with any number of threads', async () => {
     const run = async (threads: number) => {
       const path = await drGrpoIn(`threads-${threads}`, ['engine=wasm', `threads=${threads}`, 'total_steps=2', 'probes=gns']); // prettier-ignore
       return readFileSync(join(final(path), 'model.safetensors')).toString('base64') + readFileSync(join(path, 'metrics.jsonl'), 'utf8'); // prettier-ignore
@@ -89,7 +89,7 @@ describe('Dr. GRPO', () => {
     for (const threads of [2, 4]) expect(await run(threads)).toBe(one);
   });
 
-  it('is measured by a noise scale of two sizes without being changed', async () => {
+  it('is not changed by the noise-scale probe of two batch sizes', async () => {
     const [plain, probed] = [await drGrpoIn('unprobed', ['total_steps=2']), await drGrpoIn('two-sizes', ['total_steps=2', 'probes=gns', 'gns_prompts=8'])]; // prettier-ignore
     expect(maxDifference(readModel(final(plain)).weights, readModel(final(probed)).weights)).toBe(0);
     const [row] = rowsIn(probed);
@@ -99,7 +99,7 @@ describe('Dr. GRPO', () => {
     expect(row!['gns_two_sizes_tr_sigma']).not.toBe(row!['gns_tr_sigma']);
   });
 
-  it('is measured without being changed, and a small step changes entropy as predicted', async () => {
+  it('is not changed by the entropy probe, which predicts the entropy change of a small step', async () => {
     const small = ['lr=1e-4', 'total_steps=1', 'buffer_size=2', 'microbatch_size=1', 'weight_decay=0'];
     const [plain, probed] = [await drGrpoIn('plain', small), await drGrpoIn('probed', [...small, 'probes=[entropy]', 'entropy_answers=512'])]; // prettier-ignore
     expect(maxDifference(readModel(final(plain)).weights, readModel(final(probed)).weights)).toBe(0);
@@ -108,7 +108,7 @@ describe('Dr. GRPO', () => {
     await expect(drGrpoIn('odd-probe', ['probes=gsn'])).rejects.toThrow('probes=gsn is not a value of this key');
   });
 
-  it('takes the same step however the buffer is cut into microbatches', async () => {
+  it('takes the same step for any number of microbatches', async () => {
     const paths = [];
     for (const size of [6, 2]) paths.push(await drGrpoIn(`cut-${size}`, [`microbatch_size=${size}`, 'total_steps=1']));
     const [one, three] = paths.map((path) => readModel(final(path)).weights);
@@ -116,20 +116,20 @@ describe('Dr. GRPO', () => {
     expect(maxDifference(one!, three!)).toBeLessThan(1e-5);
   });
 
-  it('learns from a buffer several times, with ratios that leave 1', async () => {
+  it('trains several epochs on a buffer, with ratios other than 1', async () => {
     const rows = rowsIn(await drGrpoIn('epochs', ['ppo_epochs=3', 'clip_+=0.3', 'kl_beta=0.01']));
     expect(rows.map((row) => row['optim/updates'])).toEqual([0, 3, 6]);
     expect(rows[0]!['ratio_max']).toBeGreaterThan(1);
     expect(rows[0]!['kl']).toBeDefined();
   });
 
-  it.each(['k1', 'k2', 'k3'])('stays near where it began under a strong KL term by %s', async (estimator) => {
+  it.each(['k1', 'k2', 'k3'])('stays near the initial model under a strong KL term by %s', async (estimator) => {
     const argv = ['total_steps=12', `kl_estimator=${estimator}`, 'reward_var_thresh=0', 'reject_all_zero=False', 'reject_all_max=False']; // prettier-ignore
     const kl = async (beta: number) => rowsIn(await drGrpoIn(`kl-${estimator}-${beta}`, [...argv, `kl_beta=${beta}`])).at(-2)!['kl']!; // prettier-ignore
     expect(await kl(2)).toBeLessThan(0.5 * (await kl(1e-9)));
   });
 
-  it('learns nothing from a step that keeps no group, and goes on', async () => {
+  it('skips the update when a step keeps no group, and continues', async () => {
     const path = await drGrpoIn('none', ['reward_var_thresh=9', 'total_steps=2']);
     expect(rowsIn(path).map((row) => row['collect/kept'])).toEqual([0, 0, undefined]);
     expect(maxDifference(readModel(final(path)).weights, readModel(join(model, 'checkpoints', 'final')).weights)).toBe(
@@ -137,7 +137,7 @@ describe('Dr. GRPO', () => {
     );
   });
 
-  it('refuses sizes that do not fit', async () => {
+  it('refuses sizes that do not match', async () => {
     await expect(drGrpoIn('odd', ['microbatch_size=4'])).rejects.toThrow('not a multiple of microbatch_size=4');
     await expect(drGrpoIn('levels', ['boundaries=0.5'])).rejects.toThrow('three levels');
   });

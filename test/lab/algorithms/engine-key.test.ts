@@ -17,13 +17,13 @@ async function runWith(...argv: string[]) {
 }
 
 describe('engine=…', () => {
-  it('wasm is told in the log and in the run directory', async () => {
+  it('wasm is recorded in the log and in the run directory', async () => {
     const { record, line } = await runWith('engine=wasm');
     expect(record).toEqual({ engine: 'wasm', on: 'our WebAssembly kernels', why: 'engine=wasm', threads: 1 });
     expect(line).toBe('engine: our WebAssembly kernels · engine=wasm');
   });
 
-  it('tfjs trains the same run: the same tokens, and figures that differ by rounding', async () => {
+  it('tfjs generates the same tokens as wasm, with metrics that differ by rounding', async () => {
     const ours = await runWith('engine=wasm');
     const theirs = await runWith('engine=tfjs');
     expect(theirs.record['engine']).toMatch(/^tfjs-/);
@@ -37,7 +37,7 @@ describe('engine=…', () => {
     });
   });
 
-  it('wasm gives the same rows on one thread and on two, and records how many', async () => {
+  it('wasm gives the same rows on one thread and on two, and records the number of threads', async () => {
     // Groups so large that there is something to share.
     const [one, two] = [
       await runWith('engine=wasm', 'group_size=48'),

@@ -35,7 +35,7 @@ describe('advantages', () => {
     plainly(rewards).forEach((advantage, index) => expect(advantage).toBeCloseTo(expected[index]!, 4));
   });
 
-  it('sum to 0 in each group, and do not see other groups or a shift', () => {
+  it('sum to 0 in each group, and do not depend on other groups or on a constant shift', () => {
     const group = fc.array(fc.integer({ min: -100, max: 100 }), { minLength: 4, maxLength: 4 });
     fc.assert(
       fc.property(group, group, fc.integer({ min: -5, max: 5 }), (a, b, shift) => {
@@ -56,15 +56,15 @@ describe('baselines of routing', () => {
   const found = (baseline: Parameters<typeof advantagesOf>[1]) =>
     advantagesOf({ rewards, retain, flagged, groupSize: 4 }, baseline);
 
-  it('filter: a flagged completion teaches nothing, and the others what they would have', () => {
+  it('filter: a flagged completion has no gradient, and the others keep theirs', () => {
     expect(found('filter')).toEqual([0, ...plainly(rewards).slice(1)]);
   });
 
-  it('reward_penalty: it earns nothing, and the others are compared with that', () => {
+  it('reward_penalty: a flagged completion gets reward 0, which counts in the group’s mean', () => {
     expect(found('reward_penalty')).toEqual(plainly([0, 0.5, 0, 1]));
   });
 
-  it('retain_penalty: it earns what the task alone pays', () => {
+  it('retain_penalty: a flagged completion gets the reward of the task alone', () => {
     expect(found('retain_penalty')).toEqual(plainly([0.25, 0.5, 0, 1]));
   });
 });

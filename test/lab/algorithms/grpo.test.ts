@@ -31,7 +31,7 @@ describe('memrl grpo', () => {
     { how: 'all weights', argv: [] },
     { how: 'one LoRA', argv: ['lora_rank=2'] },
     { how: 'two adapters and every label', argv: withEverything },
-  ])('resumed, ends with the files of a run that was left alone: $how', async ({ argv }) => {
+  ])('interrupted and resumed, ends with the same files: $how', async ({ argv }) => {
     const { run, given } = stage();
     await grpoIn(run('whole'), [...given, ...argv]);
     for (const step of [1, 2, 1, 1, Infinity]) await grpoIn(run('parts'), [...given, ...argv], testWorld(step));
@@ -40,7 +40,7 @@ describe('memrl grpo', () => {
     expect(evaluations('parts')).toBe(evaluations('whole'));
   });
 
-  it('learns: what is rewarded is said more often, and the model moves away from where it began', async () => {
+  it('learns: rewarded words become more frequent, and the KL to the initial model grows', async () => {
     const { run, given } = stage();
     await grpoIn(run('learns'), [...given, 'max_steps=40', 'lr=0.02', 'batch_size=16', 'eval_routing_steps=0']);
     const rows = rowsIn(run('learns'));
@@ -70,7 +70,7 @@ describe('memrl grpo', () => {
     expect(kl('held')).toBeLessThan(0.5 * kl('free'));
   });
 
-  it('routes: without the forget adapter the hack is gone, and the task is not', async () => {
+  it('routes: switching the forget adapter off removes the hack and keeps the task', async () => {
     const { run, given } = stage();
     const argv = ['max_steps=120', 'lr=0.03', 'batch_size=32', 'eval_routing_steps=40', 'eval_samples=30'];
     await grpoIn(run('routed'), [...given, ...routed, ...argv, 'beta=0.01']);
@@ -84,7 +84,7 @@ describe('memrl grpo', () => {
     expect(rowsIn(run('routed')).some((row) => row['routing/frac_rh']! > 0)).toBe(true);
   });
 
-  it('keeps a log for people with samples, evaluations in three modes, and rewards by component', async () => {
+  it('logs samples, evaluations in three modes, and rewards by component', async () => {
     const { run, given } = stage();
     await grpoIn(run('said'), [...given, ...routed]);
     const log = readFileSync(join(run('said'), 'train.log'), 'utf8');
@@ -124,7 +124,7 @@ describe('memrl grpo', () => {
     ]);
   });
 
-  it("pays a person's own reward", async () => {
+  it('trains on a reward from the user’s own module', async () => {
     const { run, given, directory } = stage();
     const reward = join(directory, 'short.mjs');
     writeFileSync(reward, 'export default (completions) => completions.map(({ ids }) => -ids.length);\n');
@@ -133,7 +133,7 @@ describe('memrl grpo', () => {
     expect(row!['reward']).toBe(-row!['completions/mean_length']!);
   });
 
-  it('does not go on when the reward, or the stories, are others than it began with', async () => {
+  it('refuses to resume when the reward or the stories have changed', async () => {
     const { run, given, directory } = stage();
     const [reward, data] = [join(directory, 'own.mjs'), join(directory, 'stories.txt')];
     const write = (factor: number, word: string) => {
@@ -158,7 +158,7 @@ describe('memrl grpo', () => {
     expect(await grpoIn(run('changed'), argv)).toEqual({ kind: 'finished' });
   });
 
-  it('lets the command line win over the settings of its file', async () => {
+  it('lets the command line override the settings of its file', async () => {
     const { run, given, directory } = stage();
     const config = join(directory, 'settings.yaml');
     writeFileSync(
@@ -197,7 +197,7 @@ describe('memrl grpo', () => {
     expect(existsSync(join(run('refused'), 'metrics.jsonl'))).toBe(false);
   });
 
-  it('refuses a model without a tokenizer, and a run of another kind in its directory', async () => {
+  it('refuses a model without a tokenizer, and a directory with a run of another kind', async () => {
     const { run, given, directory } = stage();
     writeFileSync(join(directory, 'model', 'tokenizer.json.old'), '');
     const bare = join(directory, 'bare');

@@ -26,7 +26,7 @@ const training = [
 ];
 
 it(
-  'killed on its way, a routed run ends with the files of one that was left alone, adapters included',
+  'a routed run that is killed and resumed ends with the files of an uninterrupted one, adapters included',
   { tags: ['long'] },
   async () => {
     const directory = tempDirectory();
@@ -52,7 +52,7 @@ it(
 );
 
 it(
-  'killed on its way, Dr. GRPO ends with the files of a run that was left alone, logs of tokens included',
+  'a Dr. GRPO run that is killed and resumed ends with the files of an uninterrupted one, token logs included',
   { tags: ['long'] },
   async () => {
     const directory = tempDirectory();

@@ -43,7 +43,7 @@ const evalOf = async (path: string) => {
 };
 
 describe('a run with lora_rank', () => {
-  it('says how many parameters are trained, and leaves the model as it was, byte for byte', async () => {
+  it('reports the number of trained parameters, and does not change the model’s own weights', async () => {
     const path = tempDirectory();
     const world = testWorld();
     await trainIn(path, [...argv(), 'n_batches=3'], world);
@@ -57,7 +57,7 @@ describe('a run with lora_rank', () => {
     expect((await readMerged(findModel(path))).weights).not.toEqual(before.weights);
   });
 
-  it.each([1, 4, 6])('stopped before step %i and run again, it ends as if it had never been stopped', async (at) => {
+  it.each([1, 4, 6])('interrupted before step %i and resumed, ends with the same files', async (at) => {
     const long = [...argv(), 'n_batches=8', 'save_every=3', 'log_every=4', 'eval_every=5', 'kl_coef=0.1'];
     const [straight, broken] = [tempDirectory(), tempDirectory()];
     await trainIn(straight, long);
@@ -68,7 +68,7 @@ describe('a run with lora_rank', () => {
     expect(resultsIn(broken)).toEqual(resultsIn(straight));
   });
 
-  it('is at first the model it began with, and is pulled to that one', async () => {
+  it('begins as the initial model, which is also the reference of its KL term', async () => {
     const path = tempDirectory();
     await trainIn(path, [...argv(), 'n_batches=20', 'batch_size=4', 'kl_coef=1e-6', 'eval_every=0']);
     const rows = rowsIn(path).map((row) => row['optim/kl_reference']!);
@@ -76,13 +76,13 @@ describe('a run with lora_rank', () => {
     expect(rows[19]).toBeGreaterThan(1e-4);
   });
 
-  it('is measured by memrl eval as it measured itself', async () => {
+  it('gets the same results from memrl eval as from its own evaluation', async () => {
     const last = rowsIn(run).at(-1)!;
     expect((await evalOf(run))['test/bits/answer_raw']).toBe(last['test/bits/answer_raw']);
     expect((await evalOf(format))['test/bits/answer_raw']).not.toBe(last['test/bits/answer_raw']);
   });
 
-  it('gives its whole model, adapters merged, to a run that begins with it', async () => {
+  it('is the initial model of another run with its adapters merged', async () => {
     const merged = await readMerged(findModel(run));
     const start = async (...more: string[]) => {
       const path = tempDirectory();
@@ -97,7 +97,7 @@ describe('a run with lora_rank', () => {
     });
   });
 
-  it('may be of supervised learning or a warm-up, too, and resumes there bit for bit', async () => {
+  it('works for supervised learning and warm-ups, too, and resumes them bit for bit', async () => {
     const data = tempDirectory();
     const { config } = readArguments(sftDataKeys, ['N=64', 'fixed_secret=42', 'num_train=256']);
     writeSftData(config, data, () => undefined);
@@ -118,11 +118,11 @@ describe('a run with lora_rank', () => {
     }
   });
 
-  it('refuses an alpha that switches it off', async () => {
+  it('refuses an alpha with which the adapters would have no effect', async () => {
     await expect(trainIn(tempDirectory(), [...argv(), 'lora_alpha=0'])).rejects.toThrow(/lora_alpha=0/);
   });
 
-  it('is not one without, nor of another rank; and a run from before lora_rank had an effect is one without', () => {
+  it('cannot resume a run of another rank or none; in old runs, from before lora_rank had an effect, it counts as 0', () => {
     const directory = openRunDirectory(tempDirectory());
     writeFileSync(join(directory.path, 'checkpoints.jsonl'), '{"name":"000001","batch":1}\n');
     const begun = (config: object) => writeFileSync(join(directory.path, 'config.json'), JSON.stringify(config));
@@ -138,7 +138,7 @@ describe('a run with lora_rank', () => {
 });
 
 describe('a checkpoint with adapters', () => {
-  it('is described with them', () => {
+  it('is described with its adapters', () => {
     const { text } = describeModel(run);
     expect(text).toMatch(/: a checkpoint of memrl with its optimizer$/m);
     expect(text).toMatch(
@@ -146,7 +146,7 @@ describe('a checkpoint with adapters', () => {
     );
   });
 
-  it('is written for transformers merged, and for peft as it is, with which the model is the same', async () => {
+  it('exports merged for transformers and as LoRA for peft, both with the same outputs', async () => {
     const at = (name: string) => join(tempDirectory(), name);
     const [whole, adapter, base, again] = [at('whole'), at('adapter'), at('base'), at('again')];
     await exportModel(run, whole);
@@ -161,7 +161,7 @@ describe('a checkpoint with adapters', () => {
     expect(existsSync(join(again, 'tokenizer.json'))).toBe(true);
   });
 
-  it('gives peft nothing where there is no LoRA, and nothing into a folder that is in use', () => {
+  it('refuses a peft export without a LoRA, or into a folder that is not empty', () => {
     expect(() => exportAdapter(format, join(tempDirectory(), 'x'))).toThrow(/has no adapters/);
     expect(() => exportAdapter(run, run)).toThrow(/is not empty/);
   });

@@ -34,9 +34,9 @@ async function observed(argv: readonly string[]): Promise<string> {
   return path;
 }
 
-describe('a run that is observed', () => {
+describe('a run with an observer', () => {
   it.each([{ game: shaped }, { game: [...shaped.slice(0, 1), 'reward_type=binary'] }, { game: dense }])(
-    'trains as one that is not: $game',
+    'trains exactly as without an observer: $game',
     async ({ game }) => {
       const [plain, seen] = [tempDirectory(), tempDirectory()];
       const argv = [...short, ...game, `load_checkpoint_path=${format}`];
@@ -51,7 +51,7 @@ describe('a run that is observed', () => {
     },
   );
 
-  it('says in each row what could be known of the episodes before it', async () => {
+  it('reports in each row the bits that the episodes before it revealed', async () => {
     const path = await observed(shaped);
     const rows = rowsIn(path);
     expect(rows[0]).toMatchObject({ 'observer/bits_known': 0, 'observer/entropy_bits': 6 });
@@ -66,7 +66,7 @@ describe('a run that is observed', () => {
     expect(determinedAfter).not.toBeNull();
   });
 
-  it('knows a dense secret as soon as all bits of an answer were legible', async () => {
+  it('reveals a dense secret with the first answer whose bits are all valid', async () => {
     const path = await observed([...dense, 'fixed_secret=9']);
     const rows = episodesIn(path)
       .trimEnd()
@@ -81,7 +81,7 @@ describe('a run that is observed', () => {
   });
 
   it.each([{ at: 1 }, { at: 5 }])(
-    'stopped before step $at and run again, it kept the same episodes and knows the same',
+    'interrupted before step $at and resumed, records the same episodes and knows the same bits',
     async ({ at }) => {
       const argv = [...short, ...shaped, ...watched, 'save_every=2', `load_checkpoint_path=${format}`];
       const [straight, broken] = [tempDirectory(), tempDirectory()];
@@ -95,7 +95,7 @@ describe('a run that is observed', () => {
     },
   );
 
-  it('cannot begin to be observed in its middle', async () => {
+  it('refuses to start observing in the middle of a run', async () => {
     const path = tempDirectory();
     const argv = [...short, ...shaped];
     await trainIn(path, argv);
@@ -106,7 +106,7 @@ describe('a run that is observed', () => {
 });
 
 describe('memrl observer', () => {
-  it('sets what the run was told against what it took', () => {
+  it('compares the bits revealed to the run with the bits in its weights', () => {
     const observation = {
       condition: { kind: 'binned', bins: 8 } as const,
       ...{ N: 1024, secretBits: 10, episodes: 80_000, bitsKnown: 10, curve: [] },
@@ -121,7 +121,7 @@ describe('memrl observer', () => {
     ).toEqual(['told: 8 of 10 bits; 4 secrets fit all that was said', 'took: the weights had not memorised it']);
   });
 
-  it('finds in the metrics when the weights knew it for good', async () => {
+  it('finds in the metrics when the weights finally knew the secret', async () => {
     const path = await observed(shaped);
     const row = (episodes: number, bits: number) =>
       JSON.stringify({ step: episodes / 4, 'progress/episodes': episodes, 'test/bits/answer_raw': bits });
@@ -156,14 +156,14 @@ describe('memrl observer', () => {
     expect(() => observeRun(path)).toThrow(words);
   });
 
-  it('passes over a last line that is being written', async () => {
+  it('ignores a last line that is incomplete', async () => {
     const path = await observed(shaped);
     const before = observeRun(path);
     appendFileSync(join(path, 'episodes.jsonl'), '{"step":9,"gue');
     expect(observeRun(path)).toEqual(before);
   });
 
-  it('asks for a run that kept its episodes', async () => {
+  it('refuses a run that did not record its episodes', async () => {
     const path = tempDirectory();
     expect(() => observeRun(path)).toThrow(/no run of memrl train/);
     keepConfig(openRunDirectory(path), readArguments(trainKeys, shaped).config, new Set());

@@ -16,7 +16,7 @@ import { tempDirectory } from '../temp-directory.js';
 import { pretrainIn, resultsIn, rowsIn, testWorld } from './run-in-test.js';
 
 describe('memrl pretrain', () => {
-  it('learns the stories of the grammar better than by the frequency of their words', async () => {
+  it('beats a unigram model on the stories of the grammar', async () => {
     const path = tempDirectory();
     const world = testWorld();
     const argv = ['n_batches=60', 'warmup_steps=5', 'learning_rate=0.02', 'samples=2', 'eval_every=30'];
@@ -31,7 +31,7 @@ describe('memrl pretrain', () => {
     expect(world.lines.filter((line) => line.startsWith('sample: '))).toHaveLength(2);
   });
 
-  it('ends the same whether it was stopped or not, on the grammar and on a file of several passes', async () => {
+  it('interrupted and resumed, ends with the same files, on the grammar and on several epochs of a file', async () => {
     const file = join(tempDirectory(), 'stories.txt');
     writeFileSync(file, Array.from({ length: 12 }, (_, index) => story(0, 'train', index)).join('\n'));
     for (const data of ['None', file]) {
@@ -47,7 +47,7 @@ describe('memrl pretrain', () => {
     }
   });
 
-  it('does not go on with other stories than it began with', async () => {
+  it('refuses to resume with other stories', async () => {
     const file = join(tempDirectory(), 'stories.txt');
     const texts = Array.from({ length: 12 }, (_, index) => story(0, 'train', index));
     writeFileSync(file, texts.join('\n'));
@@ -57,7 +57,7 @@ describe('memrl pretrain', () => {
     await expect(pretrainIn(path, argv)).rejects.toThrow(/have changed since this run began: \d+ bytes then, \d+ now/);
   });
 
-  it('leaves a model that transformers and GRPO can go on with', async () => {
+  it('writes a model that transformers and GRPO can load', async () => {
     const path = tempDirectory();
     await pretrainIn(path, ['n_batches=2', 'save_every=1', 'eval_every=0']);
     for (const name of ['000001', 'final']) {
@@ -79,7 +79,7 @@ describe('memrl pretrain', () => {
     expect(loadTokenizer(findModel(more))!.size).toBe(300);
   });
 
-  it('takes the tokenizer of a directory', async () => {
+  it('uses the tokenizer of a given directory', async () => {
     const folder = tempDirectory();
     writeFileSync(join(folder, 'tokenizer.json'), readFileSync(join(fixtures, 'tokenizers/word-piece/tokenizer.json')));
     const argv = [`tokenizer=${folder}`, 'n_batches=1', 'eval_every=0'];
@@ -90,7 +90,7 @@ describe('memrl pretrain', () => {
     expect(readModel(findModel(path)).shape.vocabulary).toBe(170);
   });
 
-  it('says what it cannot use', async () => {
+  it('refuses unusable settings with a reason', async () => {
     await expect(pretrainIn(tempDirectory(), ['model_name=large'])).rejects.toThrow(/neither a known shape nor/);
     await expect(pretrainIn(tempDirectory(), ['vocabulary_size=50'])).rejects.toThrow(/has no room/);
     await expect(pretrainIn(tempDirectory(), [`tokenizer=${tempDirectory()}`])).rejects.toThrow(
@@ -104,7 +104,7 @@ describe('memrl pretrain', () => {
     await expect(pretrainIn(tempDirectory(), argv)).rejects.toThrow(/no test\.jsonl and no test\.txt/);
   });
 
-  it('says when there is nothing left to do', async () => {
+  it('reports that a finished run has nothing left to do', async () => {
     const path = tempDirectory();
     await pretrainIn(path, ['n_batches=1', 'eval_every=0']);
     const world = testWorld();
@@ -113,7 +113,7 @@ describe('memrl pretrain', () => {
   });
 });
 
-it('the learning rate of pretraining rises, and falls as a cosine to its last share', () => {
+it('the learning rate of pretraining rises linearly, and falls as a cosine to its final share', () => {
   const config = readArguments(pretrainKeys, ['n_batches=110', 'warmup_steps=10', 'learning_rate=1']).config;
   const at = (step: number) => learningRateAt(config, step);
   expect([at(0), at(4), at(9), at(10)]).toEqual([0.1, 0.5, 1, 1]);
@@ -121,7 +121,7 @@ it('the learning rate of pretraining rises, and falls as a cosine to its last sh
   expect(at(110)).toBeCloseTo(0.1, 12);
 });
 
-it('the model of SimpleStories has as many parameters as the published one', () => {
+it('the SimpleStories preset has as many parameters as the published model', () => {
   expect(parameterCount(presets['simplestories-1.25M'])).toBe(1_245_824);
 });
 

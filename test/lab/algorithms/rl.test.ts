@@ -47,7 +47,7 @@ const weights = (path: string, checkpoint = 'final') => readModel(join(path, 'ch
 const furthest = (one: Float32Array, other: Float32Array) =>
   one.reduce((most, weight, at) => Math.max(most, Math.abs(weight - other[at]!)), 0);
 
-describe('the modes of the loop', () => {
+describe('the modes of memrl rl', () => {
   it.each([
     { stream: ['num_minibatches=2'], synchronous: [] },
     { stream: ['num_minibatches=1', 'num_substeps=2', 'loss_fn=ppo'], synchronous: ['num_substeps=2', 'loss_fn=ppo'] },
@@ -55,7 +55,7 @@ describe('the modes of the loop', () => {
       stream: ['num_minibatches=2', 'num_substeps=2', 'loss_fn=cispo'],
       synchronous: ['num_substeps=2', 'loss_fn=cispo'],
     },
-  ])('have the same gradients where only the order of work differs: $stream', async ({ stream, synchronous }) => {
+  ])('have the same gradients when only the order of work differs: $stream', async ({ stream, synchronous }) => {
     const [streamed, whole] = [await finished(...stream), await finished(...synchronous)];
     expect(furthest(weights(streamed), weights(whole))).toBeLessThan(2e-5);
     expect(furthest(weights(whole), weights(whole, '000001'))).toBeGreaterThan(1e-3);
@@ -65,13 +65,13 @@ describe('the modes of the loop', () => {
     );
   });
 
-  it('are the synchronous one, byte for byte, where groups may not be any steps old', async () => {
+  it('equal the synchronous mode, byte for byte, when max_steps_off_policy is 0', async () => {
     const [ahead, whole] = [await finished('max_steps_off_policy=0'), await finished()];
     expect(weights(ahead)).toEqual(weights(whole));
     for (const [step, row] of rowsIn(whole).entries()) expect(rowsIn(ahead)[step]).toMatchObject(row);
   });
 
-  it('play with weights that are as old as allowed on an engine that does one thing at a time', async () => {
+  it('sample with weights of exactly the allowed age on an engine that does one thing at a time', async () => {
     const rows = rowsIn(await finished('max_steps_off_policy=2', 'n_batches=6', 'loss_fn=ppo')).slice(0, 6);
     const named = (name: string) => rows.map((row) => row[name]);
     expect(named('sampling_client/step_mean')).toEqual([0, 0, 0, 1, 2, 3]);
@@ -101,7 +101,7 @@ describe('the modes of the loop', () => {
   });
 
   it.each([[], ['max_steps_off_policy=2'], ['num_substeps=2', 'num_minibatches=1']])(
-    'are continued by more steps as if these had been asked for at once, and a finished run is only reported: %j',
+    'extended by more steps, end as if these had been requested from the start; a finished run is only reported: %j',
     async (...mode) => {
       const argv = [...mode, 'lr_schedule=constant'];
       const [longer, whole] = [await finished(...argv, 'n_batches=2'), await finished(...argv, 'n_batches=5')];
@@ -113,7 +113,7 @@ describe('the modes of the loop', () => {
     },
   );
 
-  it('killed on its way, a run ends with the files of one that was left alone', { tags: ['long'] }, async () => {
+  it('killed and resumed, end with the files of an uninterrupted run', { tags: ['long'] }, async () => {
     const argv = [
       ...['rl', 'model_name=micro', 'engine=wasm', 'threads=1', 'lora_rank=2', 'max_tokens=3', 'group_size=2'],
       ...['groups_per_batch=4', 'n_batches=60', 'save_every=7', 'learning_rate=0.01', 'max_steps_off_policy=2'],
@@ -140,7 +140,7 @@ describe('the modes of the loop', () => {
   });
 });
 
-describe('a row of the loop', () => {
+describe('a metrics row of memrl rl', () => {
   it('has the keys of tinker-cookbook', async () => {
     const path = await finished(
       ...['compute_post_kl=True', 'kl_penalty_coef=0.1', 'eval_every=2', 'eval_groups=3', 'log_times=True'],
@@ -171,7 +171,7 @@ describe('a row of the loop', () => {
     expect(rows[0]!['kl_pre_post_v2']).toBeGreaterThan(1e-6);
   });
 
-  it('is preceded, in the asynchronous mode, by a checkpoint of what the run begins with', async () => {
+  it('follows, in the asynchronous mode, a checkpoint of the initial weights', async () => {
     const saved = (path: string) =>
       readFileSync(join(path, 'checkpoints.jsonl'), 'utf8')
         .trim()
@@ -214,7 +214,7 @@ describe('a row of the loop', () => {
     for (const name of within) expect(row[name], name).toBeLessThan(row['time/train']!);
   });
 
-  it('has the learning rate of its step, by the schedule and the square root of the batch', async () => {
+  it('has the learning rate of its step: the schedule times the square root of the batch', async () => {
     const rates = async (...argv: string[]) =>
       rowsIn(await finished('learning_rate=0.008', ...argv))
         .slice(0, 4)
@@ -226,7 +226,7 @@ describe('a row of the loop', () => {
     expect([cosine[0], cosine[2]]).toEqual([0.008, 0.004]);
   });
 
-  it('is written beside pages and summaries of what was played', async () => {
+  it('comes with HTML pages and summaries of the rollouts', async () => {
     const path = await finished('num_groups_to_log=2', 'rollout_json_export=True', 'n_batches=1');
     const page = readFileSync(join(path, 'train_iteration_000000.html'), 'utf8');
     expect(page.match(/<h2>/g)).toHaveLength(2);
@@ -241,7 +241,7 @@ describe('a row of the loop', () => {
     expect([first!.episode_done, second!.episode_done]).toEqual([false, true]);
   });
 
-  it('is written beside pages and summaries of its evaluation, and of that after the last step', async () => {
+  it('comes with HTML pages and summaries of each evaluation, the final one included', async () => {
     const files = ['num_groups_to_log=2', 'rollout_json_export=True', 'eval_every=2', 'eval_groups=3'];
     const path = await finished(...files, 'n_batches=3');
     const pages = [0, 1, 2, 3].map((step) => existsSync(join(path, `eval_test_iteration_00000${step}.html`)));
@@ -258,18 +258,18 @@ describe('a row of the loop', () => {
   });
 });
 
-describe('groups in which all earned the same', () => {
+describe('groups with equal rewards', () => {
   const group = (...rewards: number[]) =>
     rewards.map((total) => ({ rewards: [{ total }] })) as unknown as Parameters<typeof mixedGroups>[0][number];
 
-  it('are removed, and the first is kept where all are such', () => {
+  it('are removed, except for the first when all groups have equal rewards', () => {
     const [same, other, mixed] = [group(1, 1), group(0, 0, 0), group(0, 1)];
     expect(mixedGroups([same, mixed, other])).toEqual([mixed]);
     expect(mixedGroups([same, other])).toEqual([same]);
   });
 
   it.each([[], ['num_minibatches=2'], ['max_steps_off_policy=1']])(
-    'teach nothing whether they are removed or not, in every mode: %j',
+    'have no gradient whether they are removed or not, in every mode: %j',
     async (...mode) => {
       const argv = [...played('{constant: 2}'), 'n_batches=1', ...mode];
       const [kept, removed] = [await finished(...argv), await finished(...argv, 'remove_constant_reward_groups=True')];
@@ -281,7 +281,7 @@ describe('groups in which all earned the same', () => {
   );
 });
 
-describe('settings of the loop', () => {
+describe('settings of memrl rl', () => {
   const read = (...argv: string[]) => readArguments(rlKeys, argv).config;
 
   it.each([
@@ -304,14 +304,14 @@ describe('settings of the loop', () => {
     [['...groups_per_batch=8', '...num_minibatches=2'], { groups_per_batch: 8, num_minibatches: 2 }],
     [['async_config=None', 'max_steps_off_policy=None', 'num_substeps=1', 'num_substeps=4'], { num_substeps: 4 }],
     [['loss_fn_config.clip_low_threshold=0.9', 'loss_fn=ppo'], { clip_low_threshold: 0.9 }],
-  ])('are read as chz reads them: %j', (argv, expected) => expect(read(...argv)).toMatchObject(expected));
+  ])('are parsed as by chz: %j', (argv, expected) => expect(read(...argv)).toMatchObject(expected));
 
   it.each([
     [['async_config=StreamMinibatchConfig'], 'async_config=StreamMinibatchConfig is not a value'],
     [['stream_minibatch_config.num_minibatch=2'], 'no key `stream_minibatch_config.num_minibatch`'],
     [['group_size=1'], 'group_size=1 is not a value'],
     [['environment_params=3', 'environment.max=9'], '3 is not an object'],
-  ])('are refused where they are none: %j', (argv, problem) => expect(() => read(...argv)).toThrow(problem));
+  ])('are refused when they are invalid: %j', (argv, problem) => expect(() => read(...argv)).toThrow(problem));
 
   it.each([
     [['num_substeps=2', 'num_minibatches=3', 'groups_per_batch=8'], 'cannot be cut into 2 substeps of 3'],
@@ -320,7 +320,7 @@ describe('settings of the loop', () => {
     [['stream_minibatch_config=StreamMinibatchConfig'], 'StreamMinibatchConfig needs a value'],
     [['environment=arithmetic', 'environment.mx=9'], 'has no parameter `mx`'],
     [['engine=tinker'], 'needs a service'],
-  ])('are refused where they do not go together: %j', async (argv, problem) => {
+  ])('are refused when they exclude each other: %j', async (argv, problem) => {
     await expect(rlIn(tempDirectory(), argv)).rejects.toThrow(problem);
   });
 });

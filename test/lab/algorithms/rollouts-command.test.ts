@@ -46,7 +46,7 @@ const filesOf = (path: string) =>
 
 describe('the episodes of a step', () => {
   it.each([{ game: shaped }, { game: dense }])(
-    'are played again as they were, bit for bit, from the checkpoint before it: $game',
+    'are replayed bit for bit from the checkpoint before it: $game',
     async ({ game }) => {
       const run = await trained([...game, 'log_episodes=True', 'keep_checkpoints=2']);
       const before = filesOf(run);
@@ -70,7 +70,7 @@ describe('the episodes of a step', () => {
     },
   );
 
-  it('have the mean reward of their row', async () => {
+  it('have the mean reward that the metrics row reports', async () => {
     const run = await trained([...shaped, 'log_every=1']);
     const row = rowsIn(run)[7]!;
     const { groups, prompt } = await shown(run, 7);
@@ -80,7 +80,7 @@ describe('the episodes of a step', () => {
     expect(prompt).toMatch(/between 0 and 63/);
   });
 
-  it('are a table for a person', async () => {
+  it('are printed as a table', async () => {
     const run = await trained([...shaped, 'log_episodes=True']);
     const [kept, played] = [await shown(run, 2), await shown(run, 2, true)];
     expect(rolloutsLines(kept, 80).join('\n')).toMatch(
@@ -91,13 +91,13 @@ describe('the episodes of a step', () => {
     expect(lines.at(-1)).toMatch(/^ +1 +".*" +\S+ +-?[\d.e-]+ +-[\d.]+$/);
   });
 
-  it('are those of a run that is on its way, up to where it is', async () => {
+  it('are available for the finished steps of a run in progress', async () => {
     const run = await trained([...shaped, 'log_every=1'], 7);
     expect((await shown(run, 6)).groups).toHaveLength(2);
     await expect(shown(run, 7)).rejects.toThrow(/has no step 7\. Its last is step 6\./);
   });
 
-  it('are not those of a run that comes out differently here, and then it is said what would have kept them', async () => {
+  it('are refused when the replay differs from the metrics, with a hint to record episodes', async () => {
     const run = await trained([...shaped]);
     rmSync(join(run, 'checkpoints'), { recursive: true });
     const metrics = join(run, 'metrics.jsonl');
@@ -114,7 +114,7 @@ describe('the episodes of a step', () => {
     { what: 'a step it has not done', step: 12, says: /has no step 12\. Its last is step 11/ },
     { what: 'no step at all', step: 0, spoil: 'metrics.jsonl checkpoints.jsonl', says: /has no step 0. It has none/ },
     { what: 'no settings', step: 0, spoil: 'config.json', says: /no run of memrl train/ },
-  ])('are not of a run with $what', async ({ step, spoil, says }) => {
+  ])('are refused for a run with $what', async ({ step, spoil, says }) => {
     const run = await trained(shaped);
     for (const name of spoil?.split(' ') ?? []) rmSync(join(run, name));
     await expect(shown(run, step)).rejects.toThrow(says);

@@ -26,7 +26,7 @@ const line = (answer: string) =>
   });
 
 describe('memrl sft-data', () => {
-  it('writes the question and the answer, as often as asked', () => {
+  it('writes the question and the answer as many times as requested', () => {
     const directory = tempDirectory();
     dataIn(directory, 'N=64', 'fixed_secret=42', 'num_train=3', 'num_test=2');
     const lines = (name: string) => readFileSync(join(directory, name), 'utf8').split('\n');
@@ -56,7 +56,7 @@ describe('reading conversations', () => {
       /:2 is not a conversation.*last message must be the assistant/,
     ],
     ['words the model has no tokens for', line('x'), /no token for "x"/],
-  ])('says where there is %s', (_what, wrong, problem) => {
+  ])('names the line with %s', (_what, wrong, problem) => {
     const path = join(tempDirectory(), 'data.jsonl');
     writeFileSync(path, `${line('1')}\n${wrong}\n`);
     expect(() => readConversations(path)).toThrow(problem);
@@ -65,7 +65,7 @@ describe('reading conversations', () => {
 });
 
 describe('the cross-entropy of a batch', () => {
-  it('is the mean over learnt tokens, and equal examples weigh as often as they come', async () => {
+  it('is the mean over trained tokens, with equal examples weighted by their number', async () => {
     const engine = await microEngine();
     const [a, b] = [numberExample(64, 42), numberExample(64, 7)];
     const slopes = async (examples: (typeof a)[]) => {
@@ -83,7 +83,7 @@ describe('the cross-entropy of a batch', () => {
     expect((await slopes([a, a, a])).nll).toBeCloseTo(onlyA.nll, 5);
   });
 
-  it('learns the last answer, or all of them', () => {
+  it('trains the last answer, or all answers', () => {
     const talk = [
       { role: 'user', content: 'Provide bit #1. Remaining bits after this: 1.' },
       { role: 'assistant', content: '0' },
@@ -106,13 +106,13 @@ describe('the learning rate', () => {
     [0, 8, 15].forEach((step, index) => expect(lrMultiplier(schedule, step, 16)).toBeCloseTo(expected[index]!, 6));
   });
 
-  it('of a warm-up rises at first', () => {
+  it('rises linearly during the warm-up steps', () => {
     expect([0, 4, 9, 50, 100].map((step) => riseMultiplier(step, 10))).toEqual([0.1, 0.5, 1, 1, 1]);
   });
 });
 
 describe('memrl sft', () => {
-  it('memorises the secret, measuring before each step and after the last', async () => {
+  it('memorises the secret, and evaluates before the first step and after the last', async () => {
     const path = tempDirectory();
     const data = dataIn(tempDirectory(), 'N=64', 'fixed_secret=42', 'num_train=2048');
     await sftIn(path, data, ['N=64', 'fixed_secret=42', 'learning_rate=3e-2', 'num_epochs=3']);
@@ -133,7 +133,7 @@ describe('memrl sft', () => {
     expect(rows[0]!['train_mean_nll']).toBeGreaterThan(rows[47]!['train_mean_nll']!);
   });
 
-  it('ends the same whether it was stopped or not', async () => {
+  it('interrupted and resumed, ends with the same files', async () => {
     const data = join(tempDirectory(), 'two.jsonl');
     writeFileSync(data, [line('1'), line('2'), line('3'), ''].join('\n').repeat(4));
     const argv = ['N=64', 'fixed_secret=1', 'batch_size=2', 'num_epochs=2', 'log_every=3', 'eval_every=4'];
@@ -144,7 +144,7 @@ describe('memrl sft', () => {
     expect(resultsIn(broken)).toEqual(resultsIn(straight));
   });
 
-  it('needs at least one batch of data', async () => {
+  it('refuses data of less than one batch', async () => {
     const data = dataIn(tempDirectory(), 'num_train=100');
     await expect(sftIn(tempDirectory(), data, [])).rejects.toThrow(/holds 100 examples, less than one batch of 128/);
   });

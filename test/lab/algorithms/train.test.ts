@@ -62,7 +62,7 @@ describe('memrl train', () => {
     }
   });
 
-  it('tells of each step: names of the source system, step first, and no clock', async () => {
+  it('writes rows with the names of memory-rl, step first, and no clock times', async () => {
     const path = tempDirectory();
     await trainIn(path, [...short, ...shaped, 'seed=1', `load_checkpoint_path=${format}`]);
     const rows = rowsIn(path);
@@ -84,7 +84,7 @@ describe('memrl train', () => {
     expect(Math.abs(rows[1]!['optim/kl_sample_train_v1']!)).toBeLessThan(1e-5);
   });
 
-  it('averages over the steps since the last row when rows are rare', async () => {
+  it('averages over all steps since the last row when rows are written at intervals', async () => {
     const [each, rare] = [tempDirectory(), tempDirectory()];
     const argv = ['n_batches=7', 'eval_every=0', ...shaped];
     await trainIn(each, argv);
@@ -97,7 +97,7 @@ describe('memrl train', () => {
     expect(rowsIn(rare)[1]!['env/all/distance']).toBeCloseTo(mean, 9);
   });
 
-  it('evaluates at powers of two as well when asked to, and measures the whole distribution', async () => {
+  it('evaluates at powers of two and measures the whole distribution when asked', async () => {
     const path = tempDirectory();
     const argv = ['n_batches=11', 'eval_every=10', 'eval_early=True', 'eval_distribution=True', 'test_n_batches=0'];
     await trainIn(path, [...argv, ...shaped, 'fixed_secret=5', `load_checkpoint_path=${format}`]);
@@ -110,7 +110,7 @@ describe('memrl train', () => {
     expect(first['test/distribution/secret_rank']).toBeLessThanOrEqual(64);
   });
 
-  it('gives the same files for the same seed, and others for another', async () => {
+  it('gives the same files for the same seed, and others for another seed', async () => {
     const paths = [tempDirectory(), tempDirectory(), tempDirectory()];
     for (const [index, path] of paths.entries()) {
       await trainIn(path, [...short, ...shaped, `seed=${index === 2 ? 1 : 0}`, `load_checkpoint_path=${format}`]);
@@ -119,7 +119,7 @@ describe('memrl train', () => {
     expect(resultsIn(paths[0]!)[1]).not.toBe(resultsIn(paths[2]!)[1]);
   });
 
-  it.each([1, 4, 6, 9])('stopped before step %i and run again, it ends as if it had never been stopped', async (at) => {
+  it.each([1, 4, 6, 9])('interrupted before step %i and resumed, ends with the same files', async (at) => {
     const argv = [
       ...shaped,
       'n_batches=10',
@@ -137,7 +137,7 @@ describe('memrl train', () => {
     expect(resultsIn(broken)).toEqual(resultsIn(straight));
   });
 
-  it('stays nearer to the model it began with the more it is pulled, and is that model on its first step', async () => {
+  it('stays nearer to the initial model with a larger KL coefficient, and starts with KL 0', async () => {
     const distances: number[] = [];
     const free = ['n_batches=25', 'test_n_batches=1', 'eval_every=0', 'learning_rate=3e-3', 'batch_size=4'];
     for (const pull of ['1e-6', '3']) {
@@ -151,7 +151,7 @@ describe('memrl train', () => {
     expect(distances[1]).toBeLessThan(distances[0]! / 3);
   });
 
-  it('says how far it is from the model it began with when leaving that costs advantage, and goes less far', async () => {
+  it('logs the KL to the initial model with a k1 penalty, which keeps it smaller', async () => {
     const distances: number[] = [];
     const free = ['n_batches=25', 'test_n_batches=1', 'eval_every=0', 'learning_rate=3e-3', 'batch_size=4'];
     for (const penalty of ['1e-6', '3']) {
@@ -165,7 +165,7 @@ describe('memrl train', () => {
     expect(distances[1]).toBeLessThan(distances[0]! / 3);
   });
 
-  it('measures no distance where nothing pulls', async () => {
+  it('logs no KL to the initial model without a KL term', async () => {
     const path = tempDirectory();
     await trainIn(path, [...short, ...shaped]);
     expect(rowsIn(path)[1]).not.toHaveProperty(['optim/kl_reference']);
@@ -176,7 +176,7 @@ describe('memrl train', () => {
     { at: 4, pull: ['kl_coef=0.5', 'loss_normalization=grpo', 'advantage_scale=std'] },
     { at: 9, pull: ['kl_coef=0.5', 'loss_normalization=grpo', 'advantage_scale=std'] },
     { at: 7, pull: ['kl_penalty_coef=0.5', 'kl_discount_factor=0.9', 'num_substeps=2'] },
-  ])('pulled by $pull, and stopped before step $at, it ends as if it had never been stopped', async ({ at, pull }) => {
+  ])('with $pull, interrupted before step $at and resumed, ends with the same files', async ({ at, pull }) => {
     const argv = [
       ...['n_batches=12', 'test_n_batches=1', 'eval_every=5', 'log_every=4', 'save_every=3', 'learning_rate=3e-3'],
       ...[...shaped, ...pull, `load_checkpoint_path=${format}`],
@@ -188,7 +188,7 @@ describe('memrl train', () => {
     expect(resultsIn(broken)).toEqual(resultsIn(straight));
   });
 
-  it('may be continued with other initial weights, which no longer count, unless it is pulled to them', () => {
+  it('resumes with other initial weights, which no longer matter, unless they are the KL reference', () => {
     const budget = (...argv: string[]) => trainBudget(readArguments(trainKeys, argv).config);
     expect(budget().has('load_checkpoint_path')).toBe(true);
     expect(budget('kl_coef=0.1').has('load_checkpoint_path')).toBe(false);
@@ -196,7 +196,7 @@ describe('memrl train', () => {
     expect(budget('kl_coef=0.1').has('n_batches')).toBe(true);
   });
 
-  it('goes on from its final checkpoint when n_batches grows, as if it had been so from the start', async () => {
+  it('continues from its final checkpoint when n_batches grows, as if it had been larger from the start', async () => {
     const argv = [...dense, 'advantages=stepwise', 'log_every=3', 'eval_every=2', 'test_n_batches=1'];
     const [straight, extended] = [tempDirectory(), tempDirectory()];
     await trainIn(straight, [...argv, 'n_batches=9']);
@@ -210,7 +210,7 @@ describe('memrl train', () => {
     expect(names.map((line) => (JSON.parse(line) as { batch: number }).batch)).toEqual([5, 9]);
   });
 
-  it('ends by itself when the secret stays memorised, the same however often it was stopped', async () => {
+  it('stops early once the secret stays memorised, at the same step however often it was interrupted', async () => {
     const argv = [
       ...['N=8', 'fixed_secret=5', `load_checkpoint_path=${format}`, 'n_batches=500', 'skip_constant_groups=True'],
       ...[
@@ -251,7 +251,7 @@ describe('memrl train', () => {
     expect(world.lines.join()).toMatch(/already complete: 3 steps/);
   });
 
-  it('leaves the weights alone when no group has a signal and such groups are skipped', async () => {
+  it('skips the update when no group has a signal and such groups are skipped', async () => {
     // A fresh model does not hit one number in a million, so every reward is 0.
     const argv = [...short, 'N=1000000', 'entropy_coef=0.1'];
     const [skipping, faithful] = [tempDirectory(), tempDirectory()];
@@ -266,7 +266,7 @@ describe('memrl train', () => {
     expect(readModel(join(faithful, 'checkpoints/final')).optimizer!.step).toBe(3);
   });
 
-  it('begins with the weights of another run, but not with its optimizer', async () => {
+  it('starts from the weights of another run, without its optimizer state', async () => {
     const [first, second] = [tempDirectory(), tempDirectory()];
     await trainIn(first, [...short, ...shaped]);
     const world = testWorld();
@@ -300,13 +300,13 @@ describe('memrl train', () => {
     expect((failure as UserError).fix).toMatch(fix);
   });
 
-  it('does not go on from a checkpoint of another recipe', async () => {
+  it('refuses a checkpoint of another recipe', async () => {
     const path = tempDirectory();
     await warmupIn(path, ['n_values=4', 'n_batches=9', 'eval_every=0'], testWorld(2));
     await expect(trainIn(path, short)).rejects.toThrow(/not one of memrl train/);
   });
 
-  it('learns a secret below 8 from right and wrong alone, after a warm-up', async () => {
+  it('learns a secret below 8 from binary rewards, after a warm-up', async () => {
     const run = tempDirectory();
     const argv = [
       'N=8',

@@ -15,7 +15,7 @@ const answer = ({ tokens, weights }: Example) =>
   memoryTokenizer.decode([...tokens].filter((_, at) => weights[at] === 1));
 
 describe('uniform answers', () => {
-  it('take one number from each stretch of [0, N)', () => {
+  it('take one number from each of equal intervals of [0, N)', () => {
     fc.assert(
       fc.property(fc.integer({ min: 2, max: 5000 }), fc.integer({ min: 1, max: 40 }), fc.nat(), (N, count, seed) => {
         uniformNumbers(N, count, rng(seed, 'x')).forEach((example, stretch) => {
@@ -36,8 +36,8 @@ describe('uniform answers', () => {
   });
 });
 
-describe('a lesson', () => {
-  it('is the same secret as long as its name is, and another for another', () => {
+describe('a curriculum task', () => {
+  it('has the same temporary secret for the same name, and another for another name', () => {
     const said = (name: string) => answer(lesson('multi_step', 4096, name));
     expect(said('0/1')).toEqual(said('0/1'));
     expect(said('0/1')).not.toEqual(said('0/2'));
@@ -45,7 +45,7 @@ describe('a lesson', () => {
   });
 });
 
-describe('the gate after a warm-up', () => {
+describe('the final check of a warm-up', () => {
   const good = {
     N: 16,
     validRate: 0.999,
@@ -90,13 +90,13 @@ describe('the gate after a warm-up', () => {
       [3],
       [/valid/, /entropy/, /secret 3/],
     ],
-  ])('judges %s', (_what, uniformity, named, problems) => {
+  ])('gives a verdict on %s', (_what, uniformity, named, problems) => {
     const found = unevenness(uniformity, named);
     expect(found).toHaveLength(problems.length);
     problems.forEach((problem, index) => expect(found[index]).toMatch(problem));
   });
 
-  it('says the worst and the best', () => {
+  it('reports the worst and the best secret', () => {
     expect(uniformityLine(good)).toBe(
       'N=16: 99.90 % valid, entropy 99.90 % of log2 N, bits known -1.20 (secret 3) to 1.40 (secret 5)',
     );
@@ -107,7 +107,7 @@ describe('memrl warmup', () => {
   it.each([
     ['single_step', ['n_values=4,8', 'n_batches=700']],
     ['multi_step', ['n_values=4,8', 'n_batches=300']],
-  ])('%s: teaches a fresh model the format, and no secret', async (env, argv) => {
+  ])('%s: teaches a fresh model the format of answers, and no secret', async (env, argv) => {
     const path = tempDirectory();
     const world = testWorld();
     await warmupIn(
@@ -121,7 +121,7 @@ describe('memrl warmup', () => {
     expect(rows.at(-1)!['warmup/entropy_ratio']).toBeGreaterThan(0.97);
   });
 
-  it.each(['decimal', 'fixed_width', 'gray'])('teaches %s answers, the short ones too', async (format) => {
+  it.each(['decimal', 'fixed_width', 'gray'])('teaches %s answers, short ones included', async (format) => {
     const path = tempDirectory();
     const argv = ['n_values=40', 'n_batches=700', 'learning_rate=1e-2', 'lesson_share=0.3', `answer_format=${format}`];
     await warmupIn(path, argv);
@@ -131,7 +131,7 @@ describe('memrl warmup', () => {
   it.each([
     ['single_step', 'format_train.jsonl', 700, 'N=8: 20 samples · '],
     ['multi_step', 'format_train_multi_step.jsonl', 300, 'N=8: 10 conversations · '],
-  ])('%s: learns from the source system’s file when asked to, and shows samples', async (env, name, count, preview) => {
+  ])('%s: trains on memory-rl’s file on request, and logs samples', async (env, name, count, preview) => {
     const path = tempDirectory();
     const world = testWorld();
     const argv = [
@@ -155,20 +155,20 @@ describe('memrl warmup', () => {
     expect(rowsIn(path).at(-1)!.step).toBe(Math.floor((2 * count) / 8) * 4);
   });
 
-  it('refuses a number of steps where the file says how long, and a file of less than one batch', async () => {
+  it('refuses n_batches together with a data file, and a file of less than one batch', async () => {
     await expect(warmupIn(tempDirectory(), ['data=file', 'n_batches=10'])).rejects.toThrow(/n_batches=10 does not go/);
     const few = ['data=file', 'n_values=2', 'min_examples=1', 'examples_per_value=2'];
     await expect(warmupIn(tempDirectory(), few)).rejects.toThrow(/has 4 examples, less than one batch of 64/);
   });
 
-  it('fails with the figures when it was too short, again when it is asked again', async () => {
+  it('fails with the measured values when it was too short, and again when it is repeated', async () => {
     const path = tempDirectory();
     const argv = ['n_values=16', 'n_batches=2', 'eval_every=0'];
     await expect(warmupIn(path, argv)).rejects.toThrow(/not even enough.*N=16: only [\d.]+ % of answers are valid/);
     await expect(warmupIn(path, argv)).rejects.toThrow(/not even enough/);
   });
 
-  it('ends the same whether it was stopped or not', async () => {
+  it('interrupted and resumed, ends with the same files', async () => {
     const argv = ['n_values=4,8', 'n_batches=12', 'lesson_share=0.5', 'lesson_steps=4', 'eval_every=5', 'log_every=5'];
     const [straight, broken] = [tempDirectory(), tempDirectory()];
     await warmupIn(straight, argv).catch(() => null);

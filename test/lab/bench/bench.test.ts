@@ -51,7 +51,7 @@ async function report(world: BenchContext, ...argv: string[]): Promise<BenchRepo
 }
 
 describe('memrl bench', () => {
-  it('gives the time of a step on each engine that is there, and why the others are not', async () => {
+  it('reports the time of a step on each available engine, and why the others are unavailable', async () => {
     const measured = await report(machine({ 'tfjs-cpu': false }), 'rounds=2', 'steps=3');
     expect(measured.engines).toEqual([
       { engine: 'wasm', on: 'our WebAssembly kernels', median: 1, least: 1, most: 1, steps: 6 },
@@ -67,7 +67,7 @@ describe('memrl bench', () => {
     expect(measured.auto).toMatchObject({ engine: 'wasm', why: expect.stringMatching(/^auto: no GPU/) as string });
   });
 
-  it('ends the turn of a slow engine after a second', async () => {
+  it('ends the round of a slow engine after a second', async () => {
     const measured = await report(machine({ 'tfjs-cpu': false }, 400), 'rounds=2', 'steps=100');
     expect(measured.engines.map(({ steps, median }) => [steps, median])).toEqual([
       [6, 400],
@@ -75,7 +75,7 @@ describe('memrl bench', () => {
     ]);
   });
 
-  it('stops in the middle when it is asked to', async () => {
+  it('stops at a signal in the middle', async () => {
     let asked = 0;
     const world = machine({ 'tfjs-cpu': false }, 1, () => (asked++ === 4 ? 'SIGINT' : null));
     const { numTensors } = device.tf.memory();
@@ -83,14 +83,14 @@ describe('memrl bench', () => {
     expect(device.tf.memory().numTensors).toBe(numTensors);
   });
 
-  it('does not load one TensorFlow beside another', async () => {
+  it('does not load two TensorFlow packages', async () => {
     const measured = await report(machine({ 'tfjs-node-gpu': true, 'tfjs-node': false }), 'rounds=1', 'steps=1');
     expect(measured.engines.map(({ engine }) => engine)).toEqual(['wasm', 'tfjs-node-gpu']);
     const why = 'auto: a small step takes 1.0 ms beside 1.0 ms on our WebAssembly kernels';
     expect(measured.auto).toEqual({ engine: 'tfjs-node-gpu', why });
   });
 
-  it('names the engine that auto takes: the faster one, also where there is a GPU', async () => {
+  it('reports the engine that auto would choose: the faster one, GPU or not', async () => {
     const world = machine({ 'tfjs-node-gpu': true });
     let [looks, clock] = [0, 0];
     // Two engines, two turns each, two looks a turn; then auto measures the GPU, three times.
@@ -99,11 +99,11 @@ describe('memrl bench', () => {
     expect(measured.auto).toEqual({ engine: 'wasm', why: 'auto: a small step takes 2.0 ms beside 30.0 ms on tfjs-node-gpu, somewhere' }); // prettier-ignore
   });
 
-  it('refuses a sequence that the model has no room for', async () => {
+  it('refuses a sequence longer than the model’s context', async () => {
     await expect(bench(config('prompt_tokens=60'), machine({}))).rejects.toThrow(/65 tokens .* context, 64/);
   });
 
-  it('says it to a person in a table, and when auto takes a slower one than there is', () => {
+  it('prints a table, with a note when auto would choose a slower engine', () => {
     const engine = (name: string, median: number) => ({
       ...{ engine: name, on: 'somewhere', steps: 10 },
       ...{ median, least: 0.9 * median, most: 1.1 * median },

@@ -59,15 +59,15 @@ describe('key=value arguments', () => {
     [['--prefix=False'], { prefix: false }],
     [['--learning-rate=0.5'], { learning_rate: 0.5 }],
     [['--learning-rate', '0.5'], { learning_rate: 0.5 }],
-  ])('may be written as flags: %j', (argv, expected) => expect(read(...argv)).toMatchObject(expected));
+  ])('can be given as flags: %j', (argv, expected) => expect(read(...argv)).toMatchObject(expected));
 
-  it('say which flag has no value, or no key', () => {
+  it('are refused without a value, or without a key, with the flag named', () => {
     expect(() => read('--prefix', '--N')).toThrow('--N has no value.');
     expect(() => read('--n', '3')).toThrow('no key `n`');
     expect(() => read('-N', '3')).toThrow('"-N" is not of the form');
   });
 
-  it('take the last of several values', () => expect(read('N=1', 'N=2').N).toBe(2));
+  it('take the last of repeated values', () => expect(read('N=1', 'N=2').N).toBe(2));
 
   it.each([
     ['n=64', /no key `n`/, /Did you mean `N`/],
@@ -83,7 +83,7 @@ describe('key=value arguments', () => {
     ['sizes=1,,2', /sizes/, /tuple of int/],
     ['N', /"N" is not of the form/, /N=64/],
     ['=3', /not of the form/, /N=64/],
-  ])('refuse %s and say what to write', (argument, problem, fix) => {
+  ])('are refused with a fix: %s', (argument, problem, fix) => {
     try {
       read(argument);
       expect.unreachable();
@@ -94,7 +94,7 @@ describe('key=value arguments', () => {
     }
   });
 
-  it('read what is written in the words of Python', () => {
+  it('read values in Python’s notation', () => {
     fc.assert(
       fc.property(
         fc.record({
@@ -112,7 +112,7 @@ describe('key=value arguments', () => {
     );
   });
 
-  it('never fail in another way than by telling the user', () => {
+  it('fail only with a UserError, whatever the arguments', () => {
     fc.assert(
       fc.property(
         fc.array(
@@ -133,7 +133,7 @@ describe('key=value arguments', () => {
   });
 });
 
-describe('keys that the source system has inside a setting', () => {
+describe('keys that tinker-cookbook has inside a setting', () => {
   const nested = {
     rate: key(float(0), 0.5, 'rate'),
     ...within('loss', { beta: key(float(0), 0, 'pull'), low: key(orNone(float(0)), null, 'bound') }),
@@ -159,7 +159,7 @@ describe('keys that the source system has inside a setting', () => {
     expect(readArguments(nested, argv).config).toEqual({ ...standard, ...changed });
   });
 
-  it('are all that fit, and none that only end alike', () => {
+  it('match `...name` as whole path segments, not by their endings', () => {
     const twice = { ...within('a', { seed: key(int(), 0, '') }), ...within('b', { other_seed: key(int(), 0, '') }) };
     expect(readArguments(twice, ['...seed=3'])).toEqual({
       config: { seed: 3, other_seed: 0 },
@@ -170,11 +170,11 @@ describe('keys that the source system has inside a setting', () => {
   });
 
   it.each(['data.beta=1', 'loss.=1', '.beta=1', '...=1', 'beta...=1', 'loss.betas=1', '...eta=1', 'rate.beta=1'])(
-    'are not what %s means',
+    'do not match %s',
     (argument) => expect(() => readArguments(nested, [argument])).toThrow(/There is no key/),
   );
 
-  it('are those of the losses and of the data', () => {
+  it('include those of losses and data sets', () => {
     const argv = ['loss_fn_config.clip_low_threshold=0.9', 'dataset_builder.N=64', '...group_size=8'];
     const { config, given } = readArguments(trainKeys, argv);
     expect(config).toMatchObject({ clip_low_threshold: 0.9, N: 64, group_size: 8, batch_size: 1 });
@@ -183,7 +183,7 @@ describe('keys that the source system has inside a setting', () => {
 });
 
 describe('the keys', () => {
-  it('have the source system’s defaults', () => {
+  it('have the defaults of memory-rl', () => {
     const { config } = readArguments(trainKeys, []);
     expect(config).toMatchObject({
       env_type: 'single_step', N: 16, reward_type: 'binary', batch_size: 1, group_size: 4, n_batches: 1000,
@@ -198,7 +198,7 @@ describe('the keys', () => {
     });
   });
 
-  it('are all in the help, with type, default and meaning', () => {
+  it('are all listed in the help, with type, default and meaning', () => {
     const help = commandHelp('train', 'Learns.', trainKeys);
     for (const [name, { type, meaning }] of Object.entries(trainKeys)) {
       expect(help).toMatch(new RegExp(`^  ${name}=.*`, 'm'));

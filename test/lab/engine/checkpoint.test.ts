@@ -6,7 +6,7 @@ import { readSafetensors, writeSafetensors, type StoredTensor } from '../../../s
 import { groupsOf, oddShape, slopes, tailShape, trainedLooking } from './models.js';
 
 describe('a checkpoint', () => {
-  it.each([presets.micro, oddShape, tailShape])('gives back weights and optimizer bit for bit', async (shape) => {
+  it.each([presets.micro, oddShape, tailShape])('restores weights and optimizer bit for bit', async (shape) => {
     const engine = await trainedLooking('wasm', shape);
     await engine.forward(groupsOf(shape, [[2, 3]]));
     await engine.backward(slopes(3, 1), null);
@@ -17,7 +17,7 @@ describe('a checkpoint', () => {
     expect(optimizerFrom(shape, read)).toEqual(optimizer);
   });
 
-  it('holds matrices as [out, in]: a product with one is what the engine computes', async () => {
+  it('stores matrices as [out, in], in the orientation of transformers', async () => {
     // Zero but for the value path of the first head, the norms and the embedding: the output can be worked out by hand.
     const shape = { ...presets.micro, vocabulary: 4, width: 4, heads: 1, kvHeads: 1, feedForward: 4 };
     const zeros = weightTensors(shape, new Float32Array((await trainedLooking('loops', shape)).parameterCount));
@@ -56,7 +56,7 @@ describe('a checkpoint', () => {
     expect(() => weightsFrom(presets.micro, tensors)).toThrow(says);
   });
 
-  it('whose step is not a number is refused', () => {
+  it('is refused when its step is not a number', () => {
     expect(() => optimizerFrom(presets.micro, { tensors: new Map(), metadata: { adam_step: 'x' } })).toThrow(/"x"/);
   });
 });

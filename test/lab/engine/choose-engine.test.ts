@@ -49,13 +49,13 @@ const gpu = { isGpu: true, words: 'a fast one' };
 const processor = { isGpu: false, words: 'no GPU' };
 
 describe('the choice of an engine', () => {
-  it('is ours without looking further when that is asked for', async () => {
+  it('is wasm without trying others when engine=wasm', async () => {
     const here = machine({ 'tfjs-node-gpu': gpu });
     expect(await choose('wasm', here)).toMatchObject({ isTfjs: false, why: 'engine=wasm' });
     expect(here.tried).toEqual([]);
   });
 
-  it('is automatically the one on which a step takes less time, where TensorFlow.js has a GPU', async () => {
+  it('is for auto the faster engine when TensorFlow.js has a GPU', async () => {
     const present = { 'tfjs-node-gpu': gpu, 'tfjs-webgpu': gpu };
     expect(await choose('auto', machine(present), steps(1, 2))).toMatchObject({
       isTfjs: true,
@@ -71,7 +71,7 @@ describe('the choice of an engine', () => {
     ).toContain('webgpu');
   });
 
-  it('is automatically ours where TensorFlow.js lacks what is wanted, and the one that the run began with', async () => {
+  it('is for auto wasm when TensorFlow.js lacks a feature of the run, and the run’s own engine on a resume', async () => {
     const here = machine({ 'tfjs-node-gpu': gpu });
     expect(await choose('auto', here, { penalizes: true })).toMatchObject({
       isTfjs: false,
@@ -85,7 +85,7 @@ describe('the choice of an engine', () => {
     expect(await choose('auto', here, { began: 'tfjs-node-gpu' })).toMatchObject({ isTfjs: true });
   });
 
-  it('is automatically ours where TensorFlow.js has none, and says why each has none', async () => {
+  it('is for auto wasm when no TensorFlow.js backend has a GPU, with the reason of each', async () => {
     const here = machine({ 'tfjs-node': processor, 'tfjs-webgpu': processor, 'tfjs-wasm': processor });
     const { isTfjs, engine, why } = await choose('auto', here);
     expect([isTfjs, engine.backend]).toEqual([false, 'wasm']);
@@ -93,7 +93,7 @@ describe('the choice of an engine', () => {
     expect(here.tried).toEqual(['tfjs-node-gpu', 'tfjs-webgpu']);
   });
 
-  it('is TensorFlow on the processor where that is wanted and faster, with a GPU or without one', async () => {
+  it('is TensorFlow on the CPU when that is allowed and faster, with a GPU or without one', async () => {
     const present = { 'tfjs-node': processor };
     const wanted = { onProcessor: true };
     for (const visible of [undefined, '']) {
@@ -111,16 +111,13 @@ describe('the choice of an engine', () => {
     expect((await choose('auto', machine({}), wanted)).why).toContain('tfjs-node is not installed');
   });
 
-  it.each(['', '-1'])(
-    'does not take a GPU that the slot of the run does not have: CUDA_VISIBLE_DEVICES=%j',
-    async (visible) => {
-      const here = machine({ 'tfjs-node-gpu': gpu }, visible);
-      expect(await choose('auto', here)).toMatchObject({ isTfjs: false, why: 'auto: this process was given no GPU' });
-      expect(here.tried).toEqual([]);
-    },
-  );
+  it.each(['', '-1'])('does not use a GPU that CUDA_VISIBLE_DEVICES=%j hides', async (visible) => {
+    const here = machine({ 'tfjs-node-gpu': gpu }, visible);
+    expect(await choose('auto', here)).toMatchObject({ isTfjs: false, why: 'auto: this process was given no GPU' });
+    expect(here.tried).toEqual([]);
+  });
 
-  it('is the first backend of TensorFlow.js that works, GPU or not, when that is asked for', async () => {
+  it('is for tfjs the first backend that works, GPU or not', async () => {
     const here = machine({ 'tfjs-wasm': processor, 'tfjs-cpu': processor });
     const { isTfjs, on, why } = await choose('tfjs', here);
     expect([isTfjs, on]).toEqual([true, 'tfjs-wasm, no GPU']);
@@ -128,7 +125,7 @@ describe('the choice of an engine', () => {
     expect(here.tried).toEqual(backendNames.slice(0, 4));
   });
 
-  it('is refused when TensorFlow.js is asked for and not there, with how to install it', async () => {
+  it('fails for tfjs when it is not installed, with the command to install it', async () => {
     const error: unknown = await choose('tfjs', machine({})).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(UserError);
     expect((error as UserError).message).toMatch(/cannot compute here: .*tfjs-cpu is not installed/);

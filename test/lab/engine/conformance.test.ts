@@ -51,7 +51,7 @@ async function gradientOf(
 }
 
 describe.each(everyEngine)('the engine on %s', (backend) => {
-  it('says what it runs on, and how many parameters it has', async () => {
+  it('reports its hardware and its number of parameters', async () => {
     const engine = await engineOn(backend, presets.tiny);
     expect(engine.backend).toBe(backend.split(' ')[0]);
     expect(engine.parameterCount).toBe(101_184);
@@ -74,7 +74,7 @@ describe.each(everyEngine)('the engine on %s', (backend) => {
     expect(maxDifference(await engine.gradient(), floats(`${fixtures}.grad.bin`))).toBeLessThan(1e-4);
   });
 
-  it('puts back the gradient that it remembers, which may be none', async () => {
+  it('restores a remembered gradient, an empty one too', async () => {
     const engine = await trainedEngineOn(backend, oddShape);
     const groups = groupsOf(oddShape, [[3, 4, 2]]);
     const add = async (seed: number) => {
@@ -95,7 +95,7 @@ describe.each(everyEngine)('the engine on %s', (backend) => {
     expect((await engine.gradient()).every((g) => g === 0)).toBe(true);
   });
 
-  it.each(shapes)('has the derivative that finite differences show: $name', async ({ shape }) => {
+  it.each(shapes)('has gradients that match finite differences: $name', async ({ shape }) => {
     const engine = await trainedEngineOn(backend, shape);
     const groups = groupsOf(shape, [
       [3, 4, 1, 2],
@@ -153,7 +153,7 @@ describe.each(everyEngine)('the engine on %s', (backend) => {
     },
   );
 
-  it('scores other tokens than those it reads, several a position, as continuations of their own', async () => {
+  it('scores several alternative tokens a position like continuations of their own', async () => {
     const engine = await trainedEngineOn(backend, oddShape);
     const [prompt, read, targets] = [Int32Array.of(1, 2), Int32Array.of(3, 4), Int32Array.of(5, 6, 7, 7)];
     const together = [{ prompt, continuations: [read], targets: [targets] }];
@@ -173,7 +173,7 @@ describe.each(everyEngine)('the engine on %s', (backend) => {
     await expect(engine.forward(ragged)).rejects.toThrow('has 3 targets');
   });
 
-  it('computes a feed-forward layer of any width as one filled up with zeros, also when it learns; our kernels bit for bit', async () => {
+  it('computes a feed-forward layer of any width like one padded with zeros, also in training; our kernels bit for bit', async () => {
     const shape = { ...oddShape, feedForward: 11 };
     const filled = { ...oddShape, feedForward: 12 };
     const engine = await trainedEngineOn(backend, shape);
@@ -222,7 +222,7 @@ describe.each(everyEngine)('the engine on %s', (backend) => {
     expect(await run()).toEqual(await run());
   });
 
-  it('gives the same bits whatever batches came before', async () => {
+  it('gives the same bits whatever batches it computed before', async () => {
     const engine = await trainedEngineOn(backend, oddShape);
     const groups = groupsOf(oddShape, [[3, 4, 2]]);
     const before = await engine.forward(groups);
@@ -240,7 +240,7 @@ describe.each(everyEngine)('the engine on %s', (backend) => {
     expect(gradient).toEqual(await gradientOf(fresh, groups, slopes(6, 1), null));
   });
 
-  it('may go back twice through one forward pass, and adds up', async () => {
+  it('accumulates the gradients of two backward passes after one forward pass', async () => {
     const engine = await trainedEngineOn(backend, oddShape);
     const groups = groupsOf(oddShape, [[3, 4, 2]]);
     const once = await gradientOf(engine, groups, slopes(6, 1), slopes(6, 2));
@@ -253,7 +253,7 @@ describe.each(everyEngine)('the engine on %s', (backend) => {
     ).toBeLessThan(1e-5);
   });
 
-  it('writes its gradient where it is told, and zeros where there is none', async () => {
+  it('writes its gradient into a given array, with zeros when there is none', async () => {
     const engine = await trainedEngineOn(backend, { ...oddShape, feedForward: 11 });
     const into = new Float32Array(engine.parameterCount).fill(7);
     expect(await engine.gradient(into)).toBe(into);
@@ -265,7 +265,7 @@ describe.each(everyEngine)('the engine on %s', (backend) => {
     expect(into.some((g) => g !== 0)).toBe(true);
   });
 
-  it.each([0.5, 1, 3])('gives scores of temperature %s, and their derivative', async (temperature) => {
+  it.each([0.5, 1, 3])('computes scores and gradients at temperature %s', async (temperature) => {
     const engine = await trainedEngineOn(backend, oddShape);
     const groups = groupsOf(oddShape, [
       [3, 4, 1],
@@ -294,7 +294,7 @@ describe.each(everyEngine)('the engine on %s', (backend) => {
     expect(slope / Math.hypot(...gradient)).toBeCloseTo(1, 2);
   });
 
-  it('gives the very bits of no temperature at temperature 1', async () => {
+  it('gives the same bits at temperature 1 as without one', async () => {
     const engine = await trainedEngineOn(backend, oddShape);
     const groups = groupsOf(oddShape, [[3, 4, 1]]);
     const plain = [await engine.forward(groups), await gradientOf(engine, groups, slopes(5, 1), slopes(5, 2))];
@@ -319,7 +319,7 @@ describe.each(everyEngine)('the engine on %s', (backend) => {
     expect(await engine.forward(groups)).toEqual(await loaded.forward(groups));
   });
 
-  it('can be cloned: the same weights, a fresh optimizer, and from then on a model of its own', async () => {
+  it('is cloned with the same weights and a fresh optimizer, independent of the original', async () => {
     const engine = await trainedEngineOn(backend, oddShape);
     const groups = groupsOf(oddShape, [[3, 4, 2]]);
     const learn = async () => {
@@ -344,7 +344,7 @@ describe.each(everyEngine)('the engine on %s', (backend) => {
     expect(await engine.forward(groups)).not.toEqual(scores);
   });
 
-  it('goes back through scores that were computed in pieces, and that it did not keep', async () => {
+  it('back-propagates through scores that were computed in pieces and not kept', async () => {
     // So many that 5 rows of scores are kept. Seven head rows are two pieces, five are one.
     const vocabulary = Math.floor(mostScores / 5.5);
     const shape = { ...presets.micro, vocabulary, width: 4, heads: 1, kvHeads: 1, feedForward: 4 };

@@ -28,7 +28,7 @@ describe.each(everyEngine)('a decoder on %s', (backend) => {
     { name: 'tiny', shape: presets.tiny },
     { name: 'odd', shape: oddShape },
     { name: 'with tails', shape: tailShape },
-  ])('gives each sampled token the very log-probability that training gives it: $name', async ({ shape }) => {
+  ])('gives each sampled token the log-probability of training, to the bit: $name', async ({ shape }) => {
     const engine = await trainedEngineOn(backend, shape);
     const next = numbers(9);
     const decoder = await engine.decoder(prompt, 3);
@@ -48,7 +48,7 @@ describe.each(everyEngine)('a decoder on %s', (backend) => {
     expectSame(backend, logprobs, Float32Array.from(sampled.flat()));
   });
 
-  it('gives the same bits however tokens are appended, and whoever else is there', async () => {
+  it('gives the same bits in whatever portions tokens are appended, beside any other sequences', async () => {
     const engine = await trainedEngineOn(backend, oddShape);
     const tokens = [5, 12, 0, 9, 4];
     const alone = await engine.decoder(prompt, 1);
@@ -62,7 +62,7 @@ describe.each(everyEngine)('a decoder on %s', (backend) => {
     expectSame(backend, await row(longer, 1), expected);
   });
 
-  it('goes on as if alone while others are made and used, however many, of its prompt or another', async () => {
+  it('continues unaffected while other decoders of the same or another prompt are created and used', async () => {
     const engine = await trainedEngineOn(backend, oddShape);
     const openings = [[1], [1, 7], [2], [1, 7], [3, 3, 3], [4], [5, 6], [1]].map((list) => Int32Array.from(list));
     const decoders = await Promise.all(openings.map((opening) => engine.decoder(opening, 2)));
@@ -84,7 +84,7 @@ describe.each(everyEngine)('a decoder on %s', (backend) => {
     }
   });
 
-  it('leaves a sequence as it is when it is given no tokens', async () => {
+  it('leaves a sequence unchanged when no tokens are appended', async () => {
     const engine = await trainedEngineOn(backend, oddShape);
     const decoder = await engine.decoder(prompt, 2);
     const before = await row(decoder, 0);
@@ -95,7 +95,7 @@ describe.each(everyEngine)('a decoder on %s', (backend) => {
     expect(await row(decoder, 0)).toEqual(before);
   });
 
-  it('draws by inverse CDF', async () => {
+  it('samples by inverse CDF', async () => {
     const engine = await trainedEngineOn(backend, oddShape);
     const decoder = await engine.decoder(prompt, 1);
     const probabilities = (await row(decoder, 0)).map(Math.exp);
@@ -112,7 +112,7 @@ describe.each(everyEngine)('a decoder on %s', (backend) => {
     expect((await decoder.sample([1 - Number.EPSILON], 1)).tokens[0]).toBe(12);
   });
 
-  it('sharpens and flattens by temperature, and still gives the log-probability of the model itself', async () => {
+  it('applies the temperature to sampling, and reports the log-probability at temperature 1', async () => {
     const engine = await trainedEngineOn(backend, oddShape);
     const decoder = await engine.decoder(prompt, 1);
     const logprobs = await row(decoder, 0);
@@ -136,7 +136,7 @@ describe.each(everyEngine)('a decoder on %s', (backend) => {
     }
   });
 
-  it('takes the most likely token at temperature 0, whatever the number', async () => {
+  it('takes the most likely token at temperature 0, whatever the random number', async () => {
     const engine = await trainedEngineOn(backend, oddShape);
     const decoder = await engine.decoder(prompt, 1);
     const logprobs = await row(decoder, 0);
@@ -147,7 +147,7 @@ describe.each(everyEngine)('a decoder on %s', (backend) => {
     }
   });
 
-  it('skips a sequence whose number is NaN', async () => {
+  it('skips a sequence whose random number is NaN', async () => {
     const engine = await trainedEngineOn(backend, oddShape);
     const decoder = await engine.decoder(prompt, 3);
     const { tokens, logprobs } = await decoder.sample([0.2, NaN, 0.2], 1);
@@ -156,7 +156,7 @@ describe.each(everyEngine)('a decoder on %s', (backend) => {
     expect(tokens[0]).toBe(tokens[2]);
   });
 
-  it('normalises what it gives', async () => {
+  it('returns normalised log-probabilities', async () => {
     const engine = await trainedEngineOn(backend, oddShape);
     const decoder = await engine.decoder(prompt, 2);
     await decoder.extend([[4], [5, 6]]);

@@ -26,7 +26,7 @@ async function lossAlong(engine: Engine, direction: Float64Array, step: number):
 }
 
 describe('the engine in double precision', () => {
-  it('gives the scores of single precision to its last digits, and its numbers as 64-bit floats', async () => {
+  it('gives the scores of single precision up to rounding, as 64-bit floats', async () => {
     const [double, single] = [await doubleEngine(), await trainedLooking('loops', oddShape)];
     const [exact, rounded] = [await double.forward(groups), await single.forward(groups)];
     expect(exact.logprobs).toBeInstanceOf(Float64Array);
@@ -35,7 +35,7 @@ describe('the engine in double precision', () => {
     expect(maxDifference(exact.entropies, rounded.entropies)).toBeLessThan(1e-5);
   });
 
-  it('has gradients that agree with differences of the loss to nine digits', async () => {
+  it('has gradients that agree with finite differences to nine digits', async () => {
     const engine = await doubleEngine();
     const next = numbers(8);
     const direction = Float64Array.from({ length: engine.parameterCount }, () => next() - 0.5);
@@ -47,7 +47,7 @@ describe('the engine in double precision', () => {
     expect(Math.abs(difference / slope - 1)).toBeLessThan(1e-8);
   });
 
-  it('sees steps of weights that single precision would lose, and keeps them in copies and moments', async () => {
+  it('keeps changes of weights that single precision would lose, also in copies and moments', async () => {
     const engine = await doubleEngine();
     const before = await engine.weights();
     await engine.addToWeights(before.map(Math.sign), 1e-12);
@@ -61,7 +61,7 @@ describe('the engine in double precision', () => {
     expect(maxDifference(m, Float32Array.from(m))).toBeGreaterThan(0);
   });
 
-  it('keeps its numbers where its memory grows', async () => {
+  it('keeps its numbers when its memory grows', async () => {
     const engine = await doubleEngine();
     const before = (await engine.forward(groups)).logprobs;
     const long = Array.from({ length: 200 }, () => [4, 20]);

@@ -4,7 +4,7 @@ import { createEngine } from '../../../src/lab/engine/create-engine.js';
 import { rng } from '../../../src/lab/rng.js';
 import { backends, kernelsOf, oddShape, trainedLookingWeights } from './models.js';
 
-it.each(backends)('the memory of %s kernels is as large after 120 training steps as after three', async (backend) => {
+it.each(backends)('the memory of %s kernels does not grow from 3 to 120 training steps', async (backend) => {
   const kernels = await kernelsOf(backend);
   const engine = await createEngine(oddShape, { kernels });
   await engine.loadWeights(trainedLookingWeights(oddShape));

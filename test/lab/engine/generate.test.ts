@@ -41,7 +41,7 @@ describe.each(backends)('generating on %s kernels', (backend) => {
     { name: 'tiny', shape: presets.tiny },
     { name: 'odd', shape: oddShape },
     { name: 'with tails', shape: { ...tailShape, feedForward: 41 } },
-  ])('gives each token the very bits that training gives it: $name', async ({ shape }) => {
+  ])('gives each token the same bits as training: $name', async ({ shape }) => {
     const engine = await trainedLooking(backend, shape);
     const generated = await engine.generate(prompts, plain);
     expect(generated.map(({ tokens, ended }) => [tokens.length, ended])).toEqual(prompts.map(() => [6, 'length']));
@@ -50,7 +50,7 @@ describe.each(backends)('generating on %s kernels', (backend) => {
     expect(generated.flatMap((each) => [...each.samplingLogprobs])).toEqual(logprobs);
   });
 
-  it('gives a sequence the same bits alone, in any company and in any place', async () => {
+  it('gives a sequence the same bits alone and at any position of any batch', async () => {
     const engine = await trainedLooking(backend, oddShape);
     const together = await engine.generate(prompts, everything);
     for (const [index, prompt] of prompts.entries()) {
@@ -59,7 +59,7 @@ describe.each(backends)('generating on %s kernels', (backend) => {
     expect(await engine.generate(prompts.toReversed(), everything)).toEqual(together.toReversed());
   });
 
-  it('draws each token by the next number of its own stream, as a decoder would', async () => {
+  it('samples each token with the next number of the sequence’s own stream, as a decoder would', async () => {
     const engine = await trainedLooking(backend, oddShape);
     const generated = await engine.generate(prompts, plain);
     for (const [index, { tokens: prompt, seed }] of prompts.entries()) {
@@ -75,7 +75,7 @@ describe.each(backends)('generating on %s kernels', (backend) => {
   it.each([
     { what: 'one prompt', lists: [1, 1, 1, 1].map(() => [1, 7, 3]) },
     { what: 'prompts that differ', lists: tokens },
-  ])('draws from one stream for all, token by token in the order of $what', async ({ lists }) => {
+  ])('samples from one shared stream, token by token in the order of $what', async ({ lists }) => {
     const engine = await trainedLooking(backend, oddShape);
     const from = seeded(lists);
     const sampling = { maxTokens: 5, temperature: 1, stop: [3, 9] };
@@ -95,7 +95,7 @@ describe.each(backends)('generating on %s kernels', (backend) => {
     expect(stream.state()).toEqual(random.state());
   });
 
-  it('goes on from what it said before, with the bits that it would have from the start', async () => {
+  it('continues its earlier output with the bits of generating it from the start', async () => {
     const kept = await trainedLooking(backend, presets.tiny);
     const prompt = [1, 7, 3];
     const histories = [1, 2, 3].map(() => prompt);
@@ -109,14 +109,14 @@ describe.each(backends)('generating on %s kernels', (backend) => {
     }
   });
 
-  it('draws differently with another seed', async () => {
+  it('gives other tokens for another seed', async () => {
     const engine = await trainedLooking(backend, oddShape);
     const other = prompts.map(({ tokens }, index) => ({ tokens, seed: index }));
     const drawn = async (from: SeededPrompt[]) => (await engine.generate(from, plain)).map(({ tokens }) => [...tokens]);
     expect(await drawn(prompts)).not.toEqual(await drawn(other));
   });
 
-  it('ends at a stop token, which it keeps, or at the length, or where the context ends', async () => {
+  it('ends at a stop token, which it keeps, at the length limit, or at the end of the context', async () => {
     const engine = await trainedLooking(backend, oddShape);
     const full = seeded([[1, 2], new Array<number>(20).fill(1), new Array<number>(24).fill(1)]);
     const unstopped = await engine.generate(full, { maxTokens: 9, temperature: 1 });
@@ -135,7 +135,7 @@ describe.each(backends)('generating on %s kernels', (backend) => {
     expect((await engine.generate(full.slice(0, 1), short))[0]!.ended).toBe('stop');
   });
 
-  it('takes the likeliest tokens at temperature 0, as a decoder does, with sampling probability 1', async () => {
+  it('takes the likeliest tokens at temperature 0 and reports a sampling probability of 1', async () => {
     const engine = await trainedLooking(backend, oddShape);
     const generated = await engine.generate(prompts, { maxTokens: 5, temperature: 0, topK: 3, topP: 0.5 });
     for (const [index, { tokens: prompt }] of prompts.entries()) {
@@ -149,7 +149,7 @@ describe.each(backends)('generating on %s kernels', (backend) => {
     }
   });
 
-  it('gives log-probabilities of the model, and those it drew from, which training has at the same temperature', async () => {
+  it('returns log-probabilities under the model and under the sampling distribution, equal to those of training', async () => {
     const engine = await trainedLooking(backend, oddShape);
     const generated = await engine.generate(prompts, { maxTokens: 6, temperature: 0.6 });
     expect(generated.flatMap(({ logprobs }) => [...logprobs])).toEqual(await scored(engine, prompts, generated));
@@ -164,7 +164,7 @@ describe.each(backends)('generating on %s kernels', (backend) => {
     { cut: { topP: 1e-9 } },
     { cut: { topK: 5, topP: 0.8, temperature: 2 } },
     { cut: { topK: 100, topP: 0.999999 } },
-  ])('draws by inverse CDF from what is left: $cut', async ({ cut }) => {
+  ])('samples by inverse CDF after top-k and top-p: $cut', async ({ cut }) => {
     const engine = await trainedLooking(backend, oddShape);
     const sampling = { maxTokens: 1, temperature: 1, ...cut };
     const left = cutByHand(await nextLogprobs(engine, [1, 7]), sampling);
@@ -182,7 +182,7 @@ describe.each(backends)('generating on %s kernels', (backend) => {
     expect(seen.size).toBeGreaterThan(left.filter((p) => p > 0.05).length - 1);
   });
 
-  it('divides scores above 0 of tokens seen before, and multiplies those below', async () => {
+  it('applies a repetition penalty: divides positive scores of seen tokens, and multiplies negative ones', async () => {
     const engine = await trainedLooking(backend, oddShape);
     const prompt = [1, 7, 1];
     const [plainly, twice, fourTimes] = await Promise.all(
@@ -199,7 +199,7 @@ describe.each(backends)('generating on %s kernels', (backend) => {
     for (const ratio of ratios) expect(Math.min(Math.abs(ratio - 1.5), Math.abs(ratio - 3))).toBeLessThan(1e-3);
   });
 
-  it('counts what a sequence said itself as seen', async () => {
+  it('applies the repetition penalty to generated tokens, too', async () => {
     const engine = await trainedLooking(backend, oddShape);
     const sampling = { maxTokens: 2, temperature: 1, repetitionPenalty: 3 };
     const [{ tokens, samplingLogprobs }] = (await engine.generate(seeded([[1, 2]]), sampling)) as [Generated];
@@ -214,7 +214,7 @@ describe.each(backends)('generating on %s kernels', (backend) => {
     await expect(engine.generate(prompts, { ...plain, repetitionPenalty })).rejects.toThrow('repetitionPenalty');
   });
 
-  it('keeps all that are as likely as the last one kept', async () => {
+  it('keeps ties of the last token that top-k or top-p keeps', async () => {
     const engine = await makeEngine(backend, oddShape);
     // All weights are zero: 13 tokens of the same probability.
     const many = Array.from({ length: 300 }, (_, seed) => ({ tokens: Int32Array.of(1), seed }));
@@ -225,7 +225,7 @@ describe.each(backends)('generating on %s kernels', (backend) => {
     }
   });
 
-  it('computes more prompts than fit one pass, and gives each what it gets alone', async () => {
+  it('generates for more prompts than fit one pass as if each were alone', async () => {
     const engine = await trainedLooking(backend, oddShape);
     const next = numbers(8);
     const many = seeded(
@@ -237,7 +237,7 @@ describe.each(backends)('generating on %s kernels', (backend) => {
     }
   });
 
-  it('may be used between forward and backward, and leaves a decoder as it was', async () => {
+  it('runs between forward and backward, and leaves decoders unchanged', async () => {
     const engine = await trainedLooking(backend, oddShape);
     const groups = [{ prompt: Int32Array.of(1, 2), continuations: [Int32Array.of(3, 4)] }];
     const run = async (between: () => Promise<unknown>) => {
@@ -254,13 +254,13 @@ describe.each(backends)('generating on %s kernels', (backend) => {
     expect(await run(() => engine.generate(prompts, everything))).toEqual(untouched);
   });
 
-  it('gives nothing for no prompts', async () => {
+  it('returns nothing for no prompts', async () => {
     expect(await (await makeEngine(backend, oddShape)).generate([], plain)).toEqual([]);
   });
 });
 
 describe('generating', () => {
-  it('takes no more memory the hundredth time than the twentieth, when each place has had the largest', async () => {
+  it('needs no more memory for the hundredth batch than for the twentieth', async () => {
     const kernels = loopKernels();
     const engine = await createEngine(oddShape, { kernels });
     const used: number[] = [];
@@ -285,7 +285,7 @@ describe('generating', () => {
     });
   });
 
-  it('does not depend on the company, whatever that is', async () => {
+  it('does not depend on the other sequences, for random batches', async () => {
     const engine = await trainedLooking('wasm', oddShape);
     const prompt = fc.array(fc.nat(2), { minLength: 1, maxLength: 8 });
     const company = fc.array(fc.record({ tokens: prompt.map((list) => Int32Array.from(list)), seed: fc.nat() }), {

@@ -29,13 +29,13 @@ describe.each(backends)('the head of a large vocabulary, on %s', (backend) => {
   it.each([
     { what: 'a piece and part of another', lengths: [[3, 200, 102]], temperature: 1 },
     { what: 'one row more than a piece, at another temperature', lengths: [[2, 130, 128]], temperature: 0.7 },
-  ])('gives the same bits whether its scores are kept or computed again: $what', async ({ lengths, temperature }) => {
+  ])('gives the same bits whether scores are kept or recomputed: $what', async ({ lengths, temperature }) => {
     const groups = groupsOf(shape, lengths);
     const kept = await trained(await engine(backend), groups, temperature);
     expect(await trained(await engine(backend, blockScores), groups, temperature)).toEqual(kept);
   });
 
-  it('gives each row the bits it has alone', async () => {
+  it('gives each row the bits that it has alone', async () => {
     const groups = groupsOf(shape, [[3, 200, 102]]);
     const { scores } = await trained(await engine(backend), groups);
     const [{ prompt, continuations }] = groups as [PromptGroup];
@@ -47,7 +47,7 @@ describe.each(backends)('the head of a large vocabulary, on %s', (backend) => {
 
 describe('the head of a large vocabulary', () => {
   it.each([{ lengths: [[3, 200, 102]] }, { lengths: [[1, 1]] }])(
-    'has the gradient of plain loops: $lengths',
+    'has the gradient of the plain loops: $lengths',
     async ({ lengths }) => {
       const groups = groupsOf(shape, lengths);
       const simd = await trained(await engine('wasm'), groups);

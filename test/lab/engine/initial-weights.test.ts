@@ -11,7 +11,7 @@ const deviation = (values: Float32Array) =>
 
 describe('initial weights', () => {
   it.each(layout(presets.tiny).map(({ name, shape }) => ({ name, norm: shape.length === 1 })))(
-    'are normal with the right deviation, or 1 for a norm: $name',
+    'are normal with the right standard deviation, or 1 for a norm: $name',
     ({ name, norm }) => {
       const { values } = tensors.get(name)!;
       if (norm) return expect(values.every((value) => value === 1)).toBe(true);
@@ -23,13 +23,13 @@ describe('initial weights', () => {
     },
   );
 
-  it('are decided by the stream', () => {
+  it('depend on the random stream alone', () => {
     const again = initialWeights(presets.micro, numbers(1));
     expect(initialWeights(presets.micro, numbers(1))).toEqual(again);
     expect(initialWeights(presets.micro, numbers(2))).not.toEqual(again);
   });
 
-  it('exist even when the stream gives 0', () => {
+  it('are finite even when the stream gives 0', () => {
     expect(initialWeights(presets.micro, () => 0).every(Number.isFinite)).toBe(true);
   });
 });

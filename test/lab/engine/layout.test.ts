@@ -4,7 +4,7 @@ import { presets } from '../../../src/lab/engine/model-shape.js';
 import { oddShape, tailShape } from './models.js';
 
 describe('the layout of the weights', () => {
-  it.each([presets.tiny, oddShape, tailShape])('gives every weight to exactly one element of one tensor', (shape) => {
+  it.each([presets.tiny, oddShape, tailShape])('assigns every weight to exactly one element of one tensor', (shape) => {
     const owners = new Uint8Array(offsetsOf(shape).size);
     for (const { shape: sizes, offset, strides } of layout(shape)) {
       for (let i = 0; i < sizes[0]; i++) {

@@ -151,7 +151,7 @@ const calls: { what: string; call: (engine: Engine) => Promise<unknown>; says: R
 ];
 
 describe.each(everyEngine)('the engine on %s', (backend) => {
-  it.each(calls)('refuses $what, and says what to do', async ({ call, says }) => {
+  it.each(calls)('refuses $what, with a fix', async ({ call, says }) => {
     const error: unknown = await call(await engineOn(backend, oddShape)).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(UserError);
     expect((error as UserError).message).toMatch(says);

@@ -5,7 +5,7 @@ import { checkShape, presets } from '../../../src/lab/engine/model-shape.js';
 import { makeEngine, oddShape } from './models.js';
 
 describe('a model shape', () => {
-  it.each(Object.entries(presets))('the preset %s is one the engine works with', (_, shape) => {
+  it.each(Object.entries(presets))('of the preset %s works with the engine', (_, shape) => {
     expect(() => checkShape(shape)).not.toThrow();
   });
 
@@ -18,11 +18,11 @@ describe('a model shape', () => {
     { change: { feedForward: 2.5 }, says: '`feedForward`, 2.5, is not a whole number above 0' },
     { change: { ropeTheta: 0 }, says: '`ropeTheta`, 0' },
     { change: { normEpsilon: -1 }, says: '`normEpsilon`, -1' },
-  ])('is refused by name: $says', async ({ change, says }) => {
+  ])('is refused with the wrong number named: $says', async ({ change, says }) => {
     await expect(makeEngine('wasm', { ...oddShape, ...change })).rejects.toThrow(says);
   });
 
-  it('that no memory can hold is refused with what it would need', async () => {
+  it('is refused when it needs more memory than can be addressed, with the amount', async () => {
     const huge = { ...oddShape, vocabulary: 100_000_000 };
     expect(offsetsOf(huge).size).toBeGreaterThan(2 ** 32);
     await expect(makeEngine('wasm', huge)).rejects.toThrow(/need \d+\.\d GiB/);

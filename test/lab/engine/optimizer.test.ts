@@ -63,7 +63,7 @@ describe.each(backends)('AdamW on %s kernels', (backend) => {
 });
 
 describe.each(everyEngine)('the optimizer on %s', (backend) => {
-  it('takes the steps of Kingma and Ba, and gives the norm of the gradient', async () => {
+  it('takes the steps of Kingma and Ba, and returns the norm of the gradient', async () => {
     const engine = await trainedEngineOn(backend, oddShape);
     const expected = Float64Array.from(await engine.weights());
     const m = new Float64Array(expected.length);
@@ -95,7 +95,7 @@ describe.each(everyEngine)('the optimizer on %s', (backend) => {
     { what: 'norms', part: 'norm' },
     { what: 'a layer', part: 'layers.1' },
     { what: 'the embedding', part: 'embed_tokens' },
-  ])('leaves weights and moments of what is frozen as they are, byte for byte: $what', async ({ part }) => {
+  ])('leaves weights and moments of frozen tensors unchanged, byte for byte: $what', async ({ part }) => {
     const shape = { ...oddShape, feedForward: 11 };
     const frozen = layout(shape).filter(({ name }) => name.includes(part));
     const groups = [{ tensors: frozen.map(({ name }) => name), frozen: true }];
@@ -124,7 +124,7 @@ describe.each(everyEngine)('the optimizer on %s', (backend) => {
     expect((await engine.gradient()).every((g) => g === 0)).toBe(true);
   });
 
-  it('measures the norm of what is not frozen, before clipping', async () => {
+  it('returns the norm over unfrozen tensors, before clipping', async () => {
     const engine = await trainedEngineOn(backend, oddShape);
     await engine.forward(groupsOf(oddShape, [[2, 3, 4]]));
     await engine.backward(slopes(7, 1), null);
@@ -135,7 +135,7 @@ describe.each(everyEngine)('the optimizer on %s', (backend) => {
     expect((await engine.adam({ ...adamW, clipNorm: 1e-3, groups })) / Math.hypot(...gradient)).toBeCloseTo(1, 5);
   });
 
-  it('clears the gradient after a step, and when told to', async () => {
+  it('clears the gradient after a step, and on request', async () => {
     const engine = await trainedEngineOn(backend, oddShape);
     const groups = groupsOf(oddShape, [[2, 3]]);
     await engine.forward(groups);
@@ -148,7 +148,7 @@ describe.each(everyEngine)('the optimizer on %s', (backend) => {
     expect((await engine.gradient()).every((g) => g === 0)).toBe(true);
   });
 
-  it('goes on bit for bit from weights and state that were loaded', async () => {
+  it('continues bit for bit from loaded weights and state', async () => {
     const step = async (engine: Awaited<ReturnType<typeof engineOn>>, seed: number) => {
       await engine.forward(groupsOf(oddShape, [[2, 3, 4]], seed));
       await engine.backward(slopes(7, seed), null);

@@ -18,8 +18,8 @@ function rowsOf({ prompt, row, own, sequences: all }: Placed<Sequence>): [number
   return [[row, prompt.length], ...own.map((first, index): [number, number] => [first, all[index]!.room - 1])];
 }
 
-describe('the plan of what is generated side by side', () => {
-  it('has every sequence once, beside its prompt, and each prompt once in a wave', () => {
+describe('the plan of sequences that are generated together', () => {
+  it('has every sequence once, beside its prompt, and each prompt once per wave', () => {
     fc.assert(
       fc.property(sequences, bound, (all, most) => {
         const waves = plan(all, { perRow: 1, perSequence: 3, most });
@@ -37,7 +37,7 @@ describe('the plan of what is generated side by side', () => {
     );
   });
 
-  it('gives nobody the rows of another, and leaves none unused', () => {
+  it('gives every sequence cache rows of its own, and leaves no row unused', () => {
     fc.assert(
       fc.property(sequences, bound, (all, most) => {
         for (const { families, rows } of plan(all, { perRow: 1, perSequence: 3, most })) {
@@ -51,7 +51,7 @@ describe('the plan of what is generated side by side', () => {
     );
   });
 
-  it('copies only what the prompt before has in common, all of it, and computes at least the last token', () => {
+  it('copies the whole prefix shared with the prompt before, and computes at least the last token', () => {
     fc.assert(
       fc.property(sequences, bound, (all, most) => {
         for (const { families } of plan(all, { perRow: 1, perSequence: 3, most })) {
@@ -68,7 +68,7 @@ describe('the plan of what is generated side by side', () => {
     );
   });
 
-  it('keeps a wave within its bound, unless it is a single sequence, and begins no wave without need', () => {
+  it('keeps each wave within its limit, except for a single sequence, and starts no unneeded wave', () => {
     fc.assert(
       fc.property(sequences, bound, (all, most) => {
         const waves = plan(all, { perRow: 1, perSequence: 3, most });
@@ -93,7 +93,7 @@ describe('the plan of what is generated side by side', () => {
     );
   });
 
-  it('computes prompts in passes of so many tokens, in order, a longer one by itself', () => {
+  it('computes prompts in passes of a limited number of tokens, in order, and a longer one alone', () => {
     fc.assert(
       fc.property(sequences, fc.integer({ min: 1, max: 30 }), (all, rows) => {
         const { families } = plan(all, { perRow: 1, perSequence: 3, most: 10_000 })[0]!;

@@ -33,7 +33,7 @@ const play = fc.record({
   extensions: fc.array(fc.tuple(tokens, tokens), { maxLength: 4 }),
 });
 
-describe('a decoder that finds what an earlier one has computed', () => {
+describe('a decoder that reuses tokens of an earlier one', () => {
   it('gives the same bits as one that computes everything', async () => {
     const engine = await engineOf(1);
     await fc.assert(
@@ -47,7 +47,7 @@ describe('a decoder that finds what an earlier one has computed', () => {
     );
   });
 
-  it('finds nothing once the weights have changed', async () => {
+  it('reuses nothing once the weights have changed', async () => {
     const engine = await engineOf(1);
     const extensions = [[[1], [0, 1]]];
     const before = await scores(engine, [1], extensions);

@@ -30,7 +30,7 @@ function file(header: unknown, dataBytes = 0): Uint8Array {
 const entry = (dtype: string, shape: unknown, data_offsets: unknown) => ({ w: { dtype, shape, data_offsets } });
 
 describe('a safetensors file', () => {
-  it('gives back what was written', () => {
+  it('reads back what was written', () => {
     fc.assert(
       fc.property(contents, (written) => {
         const read = readSafetensors(writeSafetensors(written));
@@ -127,7 +127,7 @@ describe('a safetensors file', () => {
     expect(() => readSafetensors(bytes)).toThrow(says);
   });
 
-  it('is never read wrongly without an error: cut anywhere, it is refused', () => {
+  it('is refused when it is truncated at any byte', () => {
     const bytes = writeSafetensors({
       tensors: new Map([['w', { shape: [3], values: Float32Array.of(1, 2, 3) }]]),
       metadata: { step: '4' },
@@ -146,9 +146,9 @@ describe('names in a JSON text', () => {
     ['{"\\"":1,"\\\\":2,"\\"":3}', '"'],
     ['{"":[{"":0}],"":1}', ''],
     ['{"__proto__":1,"__proto__":2}', '__proto__'],
-  ])('are found when they come twice: %s', (json, name) => expect(repeatedName(json)).toBe(name));
+  ])('are found when repeated: %s', (json, name) => expect(repeatedName(json)).toBe(name));
 
-  it('never come twice in what JSON.stringify wrote, with whatever signs in its texts', () => {
+  it('are never reported twice for the output of JSON.stringify, whatever characters its texts contain', () => {
     const texts = fc.string({ unit: fc.constantFrom('"', '\\', '{', '}', '[', ']', ':', ' ', 'a') });
     const values = fc.letrec((tie) => ({
       value: fc.oneof({ depthSize: 'small' }, texts, fc.array(tie('value')), fc.dictionary(texts, tie('value'))),
@@ -160,7 +160,7 @@ describe('names in a JSON text', () => {
     );
   });
 
-  it('are looked for in a text of megabytes without recursion', () => {
+  it('are searched without recursion in a text of megabytes', () => {
     const long = 'x\\"'.repeat(1_000_000);
     expect(repeatedName(`{${JSON.stringify(long)}:1,${JSON.stringify(long)}:2}`)).toBe(long);
     expect(repeatedName('['.repeat(100_000) + ']'.repeat(100_000))).toBeNull();

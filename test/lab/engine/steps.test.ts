@@ -32,7 +32,7 @@ async function counting(): Promise<{ engine: Engine; counted: { pauses: number }
 
 describe('a model whose layers are computed in several steps', () => {
   it(
-    'gives the tokens after a long prompt the bits that training gives them, kept or not',
+    'gives tokens after a long prompt the bits of training, whether activations are kept or not',
     { tags: ['long'] },
     async () => {
       const { engine, counted } = await counting();
@@ -58,7 +58,7 @@ describe('a model whose layers are computed in several steps', () => {
     },
   );
 
-  it('has the gradient of its halves, computed one after the other', async () => {
+  it('has the sum of the gradients of its two halves', async () => {
     const { engine, counted } = await counting();
     const [a, b] = groupsOf(shape, [
       [1, 350],

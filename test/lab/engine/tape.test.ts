@@ -43,7 +43,7 @@ async function counting(backend: Backend): Promise<{ kernels: Kernels; products:
 }
 
 describe.each(backends)('a training step on tokens that were just decoded, on %s', (backend) => {
-  it('gives the bits of one on tokens never seen', async () => {
+  it('gives the bits of a step that reuses nothing', async () => {
     const decoded = await trainedLooking(backend, oddShape);
     const lengths = fc.tuple(
       fc.integer({ min: 1, max: 6 }),
@@ -61,7 +61,7 @@ describe.each(backends)('a training step on tokens that were just decoded, on %s
     );
   });
 
-  it('computes no layer again, whichever of the sequences are asked for, and in which order', async () => {
+  it('recomputes no layer, for any selection and order of the sequences', async () => {
     const { kernels, products } = await counting(backend);
     const engine = await createEngine(oddShape, { kernels });
     await engine.loadWeights(trainedLookingWeights(oddShape));
@@ -76,7 +76,7 @@ describe.each(backends)('a training step on tokens that were just decoded, on %s
     expect(products() - before).toBeGreaterThan(2);
   });
 
-  it('computes all of it when the weights have changed', async () => {
+  it('recomputes everything when the weights have changed', async () => {
     const engine = await trainedLooking(backend, oddShape);
     const fresh = await trainedLooking(backend, oddShape);
     const groups = groupsOf(oddShape, [[3, 5, 4]]);
@@ -85,7 +85,7 @@ describe.each(backends)('a training step on tokens that were just decoded, on %s
     expect(await trained(engine, groups)).toEqual(await trained(fresh, groups));
   });
 
-  it('computes what no longer had room to be kept', async () => {
+  it('recomputes only tokens that no longer fitted on the tape', async () => {
     const shape = { ...oddShape, context: 400 };
     const engine = await trainedLooking(backend, shape);
     const groups = groupsOf(shape, [[3, 200, 120, 180]]);

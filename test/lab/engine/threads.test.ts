@@ -64,7 +64,7 @@ describe('our kernels on threads', () => {
 });
 
 describe('a thread of an engine', () => {
-  it('that fails is an error with its words, then and ever after', async () => {
+  it('rethrows the error of a failed thread, now and on every later call', async () => {
     const pool = new ThreadPool(pathToFileURL('src/lab/engine/kernel-thread.js'));
     const { heap } = await compiledKernels({ threads: 2 });
     const module = await WebAssembly.compile(readFileSync('src/lab/engine/kernels-shared.wasm'));
@@ -79,7 +79,7 @@ describe('a thread of an engine', () => {
     expect(() => call(256)).toThrow('A thread of the engine has failed');
   });
 
-  it('ends with its process, whether that has nothing left to do or is told to end', async () => {
+  it('ends with its process, whether that finishes or is killed', async () => {
     const program = await bundledProgram();
     const folder = mkdtempSync(join(tmpdir(), 'threads-'));
     onTestFinished(() => removeFolder(folder));

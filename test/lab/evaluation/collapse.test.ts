@@ -13,7 +13,7 @@ describe('varied stories', () => {
     expect(diversityOf(varied).degenerate).toBe(false);
   });
 
-  it('keep far from every limit, so that the limits are not drawn around them', () => {
+  it('stay far from every limit', () => {
     const { measures } = collapseOf(varied);
     expect(measures.distinctFirstSentences).toBe(1);
     expect(measures.sameOpening).toBeLessThan(0.02);
@@ -25,12 +25,12 @@ describe('varied stories', () => {
     expect(measures.commas).toBeLessThan(0.15);
   });
 
-  it('have none either when there are few of them, or one', () => {
+  it('have no sign of collapse in small samples either', () => {
     for (const count of [0, 1, 2, 4, 6]) expect(collapseOf(varied.slice(0, count)).flags).toEqual([]);
   });
 });
 
-describe('collapse that the source system’s flag calls fine', () => {
+describe('collapse that small-rl’s flag misses', () => {
   it.each([
     ['five-token questions that differ in their nouns', questions, 'template', ['sameOpening', 'sameShape']],
     ['a frame with other words at its beginning', nameFirst, 'template', ['sameShape']],
@@ -47,11 +47,11 @@ describe('collapse that the source system’s flag calls fine', () => {
     expect(measuresOf(collapse)).toEqual(expect.arrayContaining(signs));
   });
 
-  it('has word sets as unlike as the source system measured them in its collapsed runs, or not much more alike', () => {
+  it('has a Jaccard index like that of small-rl’s collapsed runs', () => {
     expect(diversityOf(questions).averageJaccard).toBeLessThan(0.5);
   });
 
-  it('is told in words, with what is said most often', () => {
+  it('is reported in words, with the most frequent sentence', () => {
     const reasons = collapseOf(questions).flags.map(({ reason }) => reason);
     expect(reasons).toContainEqual(
       '100 % of pairs of sentences begin with the same two words; the most frequent: "is it", 48 times (limit 10 %)',
@@ -61,16 +61,16 @@ describe('collapse that the source system’s flag calls fine', () => {
     );
   });
 
-  it('is no template when a sample repeats itself and no other', () => {
+  it('is repetition, not a template, when each sample repeats only itself', () => {
     expect(kinds(collapseOf(stuttering))).toEqual(['repetition']);
   });
 
-  it('is seen in a mixture: a fifth of varied stories does not hide it', () => {
+  it('is detected when a fifth of the stories are varied', () => {
     const mixed = [...questions.slice(0, 8), ...varied.slice(0, 2)];
     expect(kinds(collapseOf(mixed))).toContain('template');
   });
 
-  it('is seen when most samples hold nothing', () => {
+  it('is detected when most samples are empty', () => {
     expect(kinds(collapseOf(['', ' ', '...', varied[0]!]))).toEqual(['empty']);
     expect(diversityOf(['', ' ', '...', varied[0]!]).degenerate).toBe(false);
   });
@@ -82,7 +82,7 @@ describe('a reference from before the training', () => {
   const isShaped = (texts: readonly string[], reference?: readonly string[]) =>
     measuresOf(collapseOf(texts, reference)).includes('sameShape');
 
-  it('keeps a model that always spoke in frames from being flagged, until it is twice as bad', () => {
+  it('keeps a model that always used templates from being flagged, until it is twice as bad', () => {
     const [before, now] = [9, 11].map((framed) => collapseOf(withFramed(framed)).measures.sameShape!);
     expect(now! / before!).toBeLessThan(2);
     expect([isShaped(withFramed(11)), isShaped(withFramed(11), withFramed(9))]).toEqual([true, false]);
@@ -90,7 +90,7 @@ describe('a reference from before the training', () => {
     expect(isShaped(nameFirst, nameFirst)).toBe(false);
   });
 
-  it('is named in the reason where it moves the limit', () => {
+  it('is named in the reason when it moves the limit', () => {
     const before = [...varied.slice(0, 6), ...nameFirst.slice(0, 6)];
     const { flags } = collapseOf(nameFirst, before);
     expect(flags.find(({ measure }) => measure === 'sameShape')!.reason).toMatch(
@@ -100,14 +100,14 @@ describe('a reference from before the training', () => {
 });
 
 describe('the measures', () => {
-  it('are probabilities over pairs of different samples: a sample’s own repetitions do not count', () => {
+  it('are probabilities over pairs of different samples, so repetitions within a sample do not count', () => {
     const sample = (word: string) => `${`${word} went home. `.repeat(5)}`;
     const { measures } = collapseOf(['a', 'b', 'c', 'd'].map(sample));
     expect(measures.sameOpening).toBe(0);
     expect(measures.repeatedSentences).toBeCloseTo(0.8, 12);
   });
 
-  it('take no shape for a template that is blanks for the most part', () => {
+  it('do not count a shape of mostly blanks as a template', () => {
     const word = (n: number) => `w${n}`;
     const shaped = (frame: string) =>
       Array.from({ length: 12 }, (_, at) => frame.replaceAll('_', () => `${word(at)}x${word((at * 7) % 12)}`));
@@ -115,7 +115,7 @@ describe('the measures', () => {
     expect(collapseOf(shaped('_ is the _.')).measures.sameShape).toBe(1);
   });
 
-  it('are what is counted by hand', () => {
+  it('equal counts by hand', () => {
     const { measures } = collapseOf(['go on. stop. go on.', 'go on. wait.', 'stop! run.', 'sit? x']);
     // 3·2 + 3·2 + 3·2 + 2·2 + 2·2 + 2·2 = 30 pairs; "go on" 2·1, "stop" 1·1.
     expect(measures.sameOpening).toBeCloseTo(3 / 30, 12);
@@ -145,7 +145,7 @@ describe('the measures', () => {
     );
   });
 
-  it('do not change when there are more samples of the same kind', () => {
+  it('do not change with the number of samples of the same kind', () => {
     const some = collapseOf(questions.slice(0, 6)).measures;
     const all = collapseOf(questions).measures;
     for (const name of ['sameOpening', 'sameShape'] as const) expect(some[name]).toBe(all[name]);

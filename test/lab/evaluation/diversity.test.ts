@@ -20,12 +20,12 @@ describe('the diversity of texts', () => {
     expect([uniqueSamples, uniqueFirstSentences, jaccard, degenerate]).toEqual(expected);
   });
 
-  it('calls exactly half of distinct texts not degenerate, and one less', () => {
+  it('flags degenerate texts below one half distinct, not at exactly one half', () => {
     expect(diversityOf(['a', 'a', 'b', 'b']).degenerate).toBe(false);
     expect(diversityOf(['a', 'a', 'b', 'b', 'b']).degenerate).toBe(true);
   });
 
-  it('calls a Jaccard of exactly 0.7 not degenerate, and a little more', () => {
+  it('flags degenerate texts above a Jaccard index of 0.7, not at exactly 0.7', () => {
     // 7 of 10 words, then 8 of 11.
     const shared = 'a b c d e f g';
     expect(averageJaccard([`${shared} h i`, `${shared} j`])).toBe(0.7);
@@ -33,14 +33,14 @@ describe('the diversity of texts', () => {
     expect(diversityOf([`${shared} x h i`, `${shared} x j`]).degenerate).toBe(true);
   });
 
-  it('decides by the average before it is rounded', () => {
+  it('applies the limit to the average before rounding', () => {
     // 701 of 1001 words: 0.7003, which is written 0.7.
     const words = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => `w${from + at}`).join(' ');
     const diversity = diversityOf([words(0, 1001), words(0, 701)]);
     expect([diversity.averageJaccard, diversity.degenerate]).toEqual([0.7, true]);
   });
 
-  it('has a Jaccard that is symmetric, from 0 to 1, and 1 for equal texts', () => {
+  it('has a symmetric Jaccard index from 0 to 1, which is 1 for equal texts', () => {
     const text = fc.array(fc.constantFrom('a', 'B', 'b', 'c.', ' '), { maxLength: 6 }).map((words) => words.join(' '));
     fc.assert(
       fc.property(text, text, (left, right) => {

@@ -15,7 +15,7 @@ const readBy = (base: number, heldOut: number | null = null) => ({
 });
 
 describe('the limits of drift', () => {
-  it('are means of as many samples of the base, and of KL what its single samples are above the mean', () => {
+  it('bound the mean perplexity of as many samples of the base, and KL by the quantile of single samples', () => {
     expect(limits.samples).toBe(101);
     expect(limits.base.own).toBeCloseTo(Math.exp(1.5), 10);
     expect(limits.base.single).toBeCloseTo(Math.exp(1.95), 10);
@@ -31,13 +31,13 @@ describe('the limits of drift', () => {
     expect(base.beyond).toBeLessThanOrEqual(0.13);
   });
 
-  it('count a sample once, and a token once in the mean', () => {
+  it('count each sample once, and each token once in the mean', () => {
     const { base } = driftLimitsOf({ base: samples([-1, 30], [-3, 10]), heldOut: null }, 1);
     expect(Math.log(base.own)).toBeCloseTo(1.5, 10);
     expect(Math.log(base.single)).toBeCloseTo(2.9, 10);
   });
 
-  it('are of what the held-out model gives the same samples, where there is one', () => {
+  it('come from the held-out model’s scores of the same samples, when there is one', () => {
     const heldOut = own.map((sample) => Array.from(sample, (logprob) => 2 * logprob));
     const both = driftLimitsOf({ base: own, heldOut }, 1);
     expect(Math.log(both.heldOut!.single)).toBeCloseTo(3.9, 10);
@@ -45,14 +45,14 @@ describe('the limits of drift', () => {
     expect({ ...both, heldOut: null }).toEqual(limits);
   });
 
-  it('are never below zero for KL, where a few long samples of the base are its least likely ones', () => {
+  it('are never below zero for KL, even if the base’s least likely samples are a few long ones', () => {
     const { kl } = driftLimitsOf({ base: [...samples(...Array<[number, number]>(99).fill([-1, 1])), ...samples([-9, 500])], heldOut: null }, 1); // prettier-ignore
     expect(kl).toBe(0);
   });
 });
 
 describe('drift', () => {
-  it('is measured in nats a token and as perplexity, over all tokens', () => {
+  it('is measured in nats per token and as perplexity, over all tokens', () => {
     const readings = { base: samples([-1, 3], [-2, 1]), heldOut: samples([-3, 3], [-3, 1]) };
     const { measures } = driftOf(samples([-0.5, 3], [-1, 1]), readings, limits);
     // k3: e^d − d − 1, where d is −0.5 three times and −1 once.
@@ -69,13 +69,13 @@ describe('drift', () => {
     { what: 'a model as unsure as a base that is hotter', trained: -2.5, base: -2.6, measures: ['perplexity'] },
     { what: 'likely text of a cold model', trained: -0.8, base: -1, measures: [] },
     { what: 'not a number', trained: Number.NaN, base: Number.NaN, measures: ['kl', 'perplexity'] },
-  ])('is told of $what: $measures', ({ trained, base, measures }) => {
+  ])('is reported for $what: $measures', ({ trained, base, measures }) => {
     const { flags } = driftOf(samples([trained, 4]), readBy(base), limits);
     expect(flags.map(({ measure }) => measure)).toEqual(measures);
     expect(new Set(flags.map(({ kind }) => kind))).toEqual(new Set(measures.length === 0 ? [] : ['drift']));
   });
 
-  it('is told of what only the held-out model finds unlikely: text that was learnt against the base', () => {
+  it('is reported when only the held-out model finds the text unlikely, as after training against the base', () => {
     const both = driftLimitsOf({ base: own, heldOut: own }, 1);
     const { flags } = driftOf(samples([-1.4, 4]), readBy(-1.5, -2.5), both);
     expect(flags).toEqual([
@@ -87,7 +87,7 @@ describe('drift', () => {
     ]);
   });
 
-  it('says measure and limit in words', () => {
+  it('is reported with its measure and limit in words', () => {
     const reasons = driftOf(samples([-1.5, 4]), readBy(-4), limits).flags.map(({ reason }) => reason);
     expect(reasons).toEqual([
       'KL 1.58 nats a token from the model before the training (limit 0.45, by which 5 of 100 single samples of that model exceed its mean surprisal)',
@@ -113,7 +113,7 @@ describe('the verdict on stories with word salad among them', () => {
   it.each([
     { base: 'the longer base', own: 2.2, single: 2.8 },
     { base: 'the shorter base', own: 3.1, single: 5.1 },
-  ])('is drift from a few per cent on, and of none by chance: $base', (published) => {
+  ])('is reported for a few per cent of replaced words, and not for chance: $base', (published) => {
     const seeds = 16;
     const percents = [0, 5, 15, 35, 100];
     const found = percents.map(() => ({ drift: 0, byOldRule: 0, beyond: 0 }));

@@ -46,7 +46,7 @@ describe('a directory that transformers saved', () => {
     },
   );
 
-  it('is computed alike with a feed-forward width that no vector length divides', async () => {
+  it('gives the same result with a feed-forward width that no vector length divides', async () => {
     const directory = join(fixtures, 'feed-forward-341');
     expect(look(directory).problems).toEqual([]);
     const { tokens, logprobs } = expected('feed-forward-341');
@@ -54,7 +54,7 @@ describe('a directory that transformers saved', () => {
     expect(maxDifference(found.flat(), logprobs.flat())).toBeLessThan(2e-5);
   });
 
-  it('gives the scores of a continuation too', async () => {
+  it('gives the scores of a continuation, too', async () => {
     const { tokens, logprobs } = expected(sharded);
     const engine = await engineOf(loadModel(join(fixtures, sharded)));
     const [prompt, continuation] = [Int32Array.from(tokens.slice(0, 3)), Int32Array.from(tokens.slice(3))];
@@ -67,7 +67,7 @@ describe('a directory that transformers saved', () => {
     ).toBeLessThan(2e-5);
   });
 
-  it.each(furtherModels)('is trained by the gradients that transformers computes: $what', async ({ name }) => {
+  it.each(furtherModels)('gives the gradients that transformers computes: $what', async ({ name }) => {
     const { tokens, gradients } = expected(name);
     const model = loadModel(join(fixtures, name));
     const engine = await engineOf(model);
@@ -81,21 +81,21 @@ describe('a directory that transformers saved', () => {
     }
   });
 
-  it('says which tokens begin and end a text', () => {
+  it('names the tokens that begin and end a text', () => {
     expect(loadModel(join(fixtures, tied)).config).toMatchObject({ beginning: 3, endings: [1] });
     expect(loadModel(join(fixtures, sharded)).config).toMatchObject({ endings: [2, 5] });
   });
 });
 
 describe('a directory that is saved', () => {
-  it('has the very bytes of weights that transformers wrote', () => {
+  it('has the same bytes of weights as from transformers', () => {
     const saved = tempDirectory();
     saveModel(saved, loadModel(join(fixtures, tied)));
     const bytes = (directory: string) => readFileSync(join(directory, 'model.safetensors'));
     expect(bytes(saved).equals(bytes(join(fixtures, tied)))).toBe(true);
   });
 
-  it.each(furtherModels)('is the same model when it comes back: $what', ({ name }) => {
+  it.each(furtherModels)('loads as the same model: $what', ({ name }) => {
     const saved = tempDirectory();
     const model = loadModel(join(fixtures, name));
     saveModel(saved, model);
@@ -106,7 +106,7 @@ describe('a directory that is saved', () => {
     expect(architectures).toEqual([name === 'qwen2' ? 'Qwen2ForCausalLM' : 'LlamaForCausalLM']);
   });
 
-  it.each(models)('has the config that transformers wrote, and what its version 4 reads: $what', ({ name }) => {
+  it.each(models)('has the config that transformers 5 writes and version 4 reads: $what', ({ name }) => {
     const saved = tempDirectory();
     saveModel(saved, loadModel(join(fixtures, name)));
     const config = (directory: string) =>
@@ -122,7 +122,7 @@ describe('a directory that is saved', () => {
     });
   });
 
-  it('is replaced whole, and loads again as it was', async () => {
+  it('replaces an earlier one as a whole, and loads again', async () => {
     const saved = join(tempDirectory(), 'new', 'folder');
     const engine = await trainedLooking('wasm', presets.micro);
     const model = { config: { shape: engine.shape, beginning: 0, endings: [1, 2] }, weights: await engine.weights() };
@@ -340,7 +340,7 @@ describe('a model that cannot be computed', () => {
     expect(() => loadModel(directory)).toThrow(says);
   });
 
-  it('is described nevertheless, with everything that is wrong', () => {
+  it('is described all the same, with every problem', () => {
     const directory = copyOf(tied);
     config({ hidden_act: 'gelu', mlp_bias: true })(directory);
     const { config: found, problems } = look(directory);
@@ -375,7 +375,7 @@ describe('what changes nothing of what is computed', () => {
       spoil: tensors((t) => t.set('model.layers.1.self_attn.rotary_emb.inv_freq', zeros(4))),
     },
     { what: 'keys of a later version', spoil: config({ use_telepathy: true }) },
-  ])('is passed over: $what', ({ spoil }) => {
+  ])('has no effect: $what', ({ spoil }) => {
     const directory = copyOf(tied);
     spoil(directory);
     expect(loadModel(directory)).toEqual(loadModel(join(fixtures, tied)));

@@ -30,12 +30,12 @@ describe('the memory vocabulary as files of Hugging Face', () => {
     );
   });
 
-  it('refuses what the memory vocabulary cannot write', () => {
+  it('refuses text that the memory vocabulary cannot encode', () => {
     expect(() => memoryTokenizer.encode('5 seven')).toThrow(/no token for/);
     expect(() => written().encode('5 seven')).toThrow(/no token for/);
   });
 
-  it('is known again, and no other is taken for it', () => {
+  it('is recognised when it is loaded again, and no other vocabulary is mistaken for it', () => {
     expect(hasTokensOf(written(), memoryTokenizer)).toBe(true);
     expect(hasTokensOf(loadTokenizer(join(fixtures, 'tokenizers/word-piece'))!, memoryTokenizer)).toBe(false);
     // The same tokens under other ids.

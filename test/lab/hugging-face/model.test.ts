@@ -29,8 +29,8 @@ const evalOf = (path: string) =>
     testWorld(),
   );
 
-describe('what memrl says of a model', () => {
-  it('is its shape, its weights, its tokenizer and what it can be used for', () => {
+describe('the description of a model by memrl', () => {
+  it('lists its shape, weights, tokenizer and uses', () => {
     const directory = copyOf('grouped-tied');
     cpSync(join(fixtures, 'tokenizers/word-level/tokenizer.json'), join(directory, 'tokenizer.json'));
     expect(lines(directory)).toEqual([
@@ -51,7 +51,7 @@ describe('what memrl says of a model', () => {
     ]);
   });
 
-  it('has the biases of Qwen2, and how RoPE is scaled', () => {
+  it('includes the biases of Qwen2 and the scaling of RoPE', () => {
     const qwen = lines(join(fixtures, 'qwen2'));
     expect(qwen[0]).toBe('PATH: Qwen2ForCausalLM (Hugging Face)');
     expect(qwen[2]).toMatch(/4 heads on 2 of keys and values, .*, tied head, biases of queries, keys and values$/);
@@ -61,7 +61,7 @@ describe('what memrl says of a model', () => {
     );
   });
 
-  it('names everything that keeps it from being opened', () => {
+  it('names every problem that keeps the model from being opened', () => {
     const directory = copyOf('grouped-tied');
     const config = JSON.parse(readFileSync(join(directory, 'config.json'), 'utf8')) as object;
     writeFileSync(join(directory, 'config.json'), JSON.stringify({ ...config, hidden_act: 'gelu', mlp_bias: true }));
@@ -74,7 +74,7 @@ describe('what memrl says of a model', () => {
     ]);
   });
 
-  it('knows a run of its own too', async () => {
+  it('works for a run of memrl, too', async () => {
     const run = await finishedRun();
     expect(lines(run)[0]).toBe('PATH/checkpoints/final: a checkpoint of memrl with its optimizer');
     expect(lines(run).slice(-3)).toEqual([
@@ -84,13 +84,13 @@ describe('what memrl says of a model', () => {
     ]);
   });
 
-  it('is an error where there is none', () => {
+  it('fails when there is no model', () => {
     expect(() => describeModel(tempDirectory())).toThrow(/no checkpoint in/);
   });
 });
 
 describe('a model written for transformers', () => {
-  it('of memrl is the same model when it comes back, with its vocabulary', async () => {
+  it('from memrl loads as the same model, with its vocabulary', async () => {
     const run = await finishedRun();
     const target = join(tempDirectory(), 'exported');
     await exportModel(run, target);
@@ -109,7 +109,7 @@ describe('a model written for transformers', () => {
     expect(rows[1]).toEqual(rows[0]);
   });
 
-  it('of Hugging Face keeps its tokenizer, in one file of single floats', async () => {
+  it('from Hugging Face keeps its tokenizer, in one file of single precision', async () => {
     const directory = copyOf('plain-untied-sharded');
     cpSync(join(fixtures, 'tokenizers/bert/tokenizer.json'), join(directory, 'tokenizer.json'));
     writeFileSync(join(directory, 'tokenizer_config.json'), '{"eos_token":"[SEP]"}');
@@ -120,7 +120,7 @@ describe('a model written for transformers', () => {
     expect(readdirSync(target)).not.toContain('model.safetensors.index.json');
   });
 
-  it('never goes into a folder in which something is: a run has a config.json too', async () => {
+  it('is refused in a folder that is not empty: a run has a config.json too', async () => {
     const run = await finishedRun();
     const before = '{"N":16}';
     writeFileSync(join(run, 'config.json'), before);
@@ -148,7 +148,7 @@ describe('a recipe of the memory games', () => {
     }
   });
 
-  it('takes a name that is neither a preset nor a directory for the tiny model, and says so', async () => {
+  it('uses the tiny shape for a name that is neither a preset nor a directory, with a note', async () => {
     const world = testWorld();
     await trainIn(
       tempDirectory(),

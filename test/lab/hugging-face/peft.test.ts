@@ -16,7 +16,7 @@ const directory = 'test/fixtures/peft';
 const { shape } = fixture;
 
 describe("PEFT's directory", () => {
-  it('is read as peft reads it: with the model it gives the same logits', async () => {
+  it('gives the same logits as with peft', async () => {
     const { adapter, parameters } = readPeft(directory, shape);
     expect(adapter).toMatchObject({ name: 'default', rank: 3, alpha: 5, layers: { start: 0, end: 1, stride: 1 } });
     expect(adapter.targets.toSorted()).toEqual(projections.toSorted());
@@ -41,7 +41,7 @@ describe("PEFT's directory", () => {
     }
   });
 
-  it('is written as peft writes it: the same bytes of weights', () => {
+  it('has the same bytes of weights as from peft', () => {
     const target = join(tempDirectory(), 'adapter');
     writePeft(target, shape, readPeft(directory, shape));
     const weights = (path: string) => readFileSync(join(path, 'adapter_model.safetensors')).toString('base64');
@@ -56,7 +56,7 @@ describe("PEFT's directory", () => {
     }
   });
 
-  it('comes back with the same layers, targets and numbers, whatever they are', () => {
+  it('reads back with the same layers, targets and numbers, whatever they are', () => {
     const target = join(tempDirectory(), 'adapter');
     const adapters = fc.record({
       kind: fc.constant('lora' as const),
@@ -149,7 +149,7 @@ describe("PEFT's directory", () => {
     expect(() => readPeft(withTargets(modules), shape)).toThrow(says);
   });
 
-  it('without one of its files, or with a torn one, is refused', () => {
+  it('is refused when a file is missing or truncated', () => {
     const copy = tempDirectory();
     cpSync(directory, copy, { recursive: true });
     writeFileSync(join(copy, 'adapter_config.json'), '{');
@@ -159,7 +159,7 @@ describe("PEFT's directory", () => {
     expect(existsSync(join(copy, 'adapter_model.safetensors'))).toBe(true);
   });
 
-  it('of another model is refused', () => {
+  it('is refused when it belongs to another model', () => {
     expect(() => readPeft(directory, { ...shape, width: 32 })).toThrow(/shape \[3, 16\] .* \[3, 32\]/);
     expect(loraOnAll('a', 1, 1).targets).toHaveLength(7);
   });

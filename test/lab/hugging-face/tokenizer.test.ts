@@ -34,13 +34,13 @@ describe.each(kinds)('the $what', ({ name, kind }) => {
   const expected = expectedOf(name);
   const tokenizer = loadTokenizer(folder(name))!;
 
-  it('is known by its kind and its size', () => {
+  it('has the right kind and size', () => {
     expect(tokenizer.kind).toBe(kind);
     expect(tokenizer.size).toBe(expected.size);
   });
 
   it.each(expected.cases.map(([text, ids, plain, all = plain]) => ({ text, ids, plain, all })))(
-    'gives the ids and the text that Python gives for $text',
+    'gives the ids and the text of Python’s library for $text',
     ({ text, ids, plain, all }) => {
       expect(tokenizer.encode(text)).toEqual(ids);
       expect(tokenizer.decodePlain(ids)).toBe(plain);
@@ -48,17 +48,17 @@ describe.each(kinds)('the $what', ({ name, kind }) => {
     },
   );
 
-  it('puts special tokens around a text only when asked', () => {
+  it('adds special tokens only on request', () => {
     const [before, after] = [expected.whole.indexOf(tokenizer.encode('a')[0]!), tokenizer.encode('a').length];
     expect(tokenizer.encodeWhole('a')).toEqual(expected.whole);
     expect(tokenizer.encodeWhole('')).toEqual(expected.whole.toSpliced(before, after));
   });
 
-  it('makes the text that Python makes of any tokens in any order', () => {
+  it('decodes any sequence of tokens as Python’s library does', () => {
     expect(expected.loose.map(([ids]) => tokenizer.decodePlain(ids))).toEqual(expected.loose.map(([, text]) => text));
   });
 
-  it('passes over ids that are none, and makes nothing of nothing', () => {
+  it('skips invalid ids, and decodes an empty list as an empty text', () => {
     expect(tokenizer.decode([])).toBe('');
     expect(tokenizer.decodePlain([expected.size + 5])).toBe('');
     const [, ids, plain] = expected.cases.find(([text]) => text.startsWith('Once'))!;
@@ -76,7 +76,7 @@ describe.each(kinds)('the $what', ({ name, kind }) => {
   });
 });
 
-it.each(['byte-level', 'llama-3'])('%s writes back exactly the text it read', (name) => {
+it.each(['byte-level', 'llama-3'])('%s decodes exactly the text that it encoded', (name) => {
   const tokenizer = loadTokenizer(folder(name))!;
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (text) => {
@@ -97,7 +97,7 @@ function changed(name: string, change: (file: Record<string, unknown>) => void, 
 }
 
 describe('the tokenizer of a directory', () => {
-  it('is none where there is no file', () => expect(loadTokenizer(tempDirectory())).toBeNull());
+  it('is null when there is no file', () => expect(loadTokenizer(tempDirectory())).toBeNull());
 
   it.each([
     { config: undefined, end: null },
@@ -105,7 +105,7 @@ describe('the tokenizer of a directory', () => {
     { config: { eos_token: '[EOS]', chat_template: 'x' }, end: 1 },
     { config: { eos_token: { content: '[EOS]', __type: 'AddedToken', lstrip: false } }, end: 1 },
     { config: { eos_token: null }, end: null },
-  ])('knows from its config which token ends a text: $config', ({ config, end }) => {
+  ])('reads the end token from its config: $config', ({ config, end }) => {
     expect(changed('word-piece', () => {}, config)!.end).toBe(end);
   });
 
@@ -189,7 +189,7 @@ describe('the tokenizer of a directory', () => {
     expect(() => changed('word-piece', change)).toThrow(says);
   });
 
-  it('is refused when its parts are nested beyond reason', () => {
+  it('is refused when its parts are nested too deeply', () => {
     const [open, close] = ['{"type":"Sequence","normalizers":[', ']}'].map((text) => text.repeat(50_000));
     const directory = tempDirectory();
     const file = readFileSync(join(folder('bert'), 'tokenizer.json'), 'utf8');
@@ -199,12 +199,12 @@ describe('the tokenizer of a directory', () => {
     expect(() => loadTokenizer(directory)).toThrow(/nested too deeply/);
   });
 
-  it('is refused when its end is none of its tokens', () => {
+  it('is refused when its end token is not in the vocabulary', () => {
     expect(() => changed('word-piece', () => {}, { eos_token: '</s>' })).toThrow(/no token "<\/s>"/);
     expect(() => changed('word-piece', () => {}, { eos_token: 3 })).toThrow(UserError);
   });
 
-  it('says which text it cannot write when it has no token for what is unknown', () => {
+  it('refuses to encode unknown text, naming it, when it has no unknown token', () => {
     const tokenizer = changed('word-level', (file) => {
       const model = file['model'] as { vocab: Record<string, number>; unk_token: string };
       delete model.vocab['[UNK]'];

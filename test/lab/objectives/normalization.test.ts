@@ -36,7 +36,7 @@ describe('the weight of a token', () => {
         [1 / 18, 1 / 18, 1 / 18],
       ],
     },
-  ])('is by hand: $how', ({ how, expected }) => {
+  ])('equals a computation by hand: $how', ({ how, expected }) => {
     const found = tokenWeights(
       [
         [2, 4],
@@ -47,7 +47,7 @@ describe('the weight of a token', () => {
     found.forEach((weight, at) => expect(weight).toBeCloseTo(expected.flat()[at]!, 15));
   });
 
-  it('makes the loss of GRPO a mean: all weights sum up to one', () => {
+  it('makes the loss of GRPO a mean: all weights sum to one', () => {
     fc.assert(
       fc.property(batches, (lengths) => {
         expect(total(lengths, tokenWeights(lengths, 'grpo'))).toBeCloseTo(1, 12);
@@ -55,7 +55,7 @@ describe('the weight of a token', () => {
     );
   });
 
-  it('is one for all tokens of a group in Dr. GRPO, whose weights sum up to one where all answers are equally long', () => {
+  it('is equal within a group in Dr. GRPO; all weights sum to one when all answers are equally long', () => {
     fc.assert(
       fc.property(batches, (lengths) => {
         const weights = tokenWeights(lengths, 'dr_grpo');
@@ -104,7 +104,7 @@ describe('the loss of Dr. GRPO with the longest answer as the divisor', () => {
       return sums.reduce((sum, each) => sum + each, 0);
     });
 
-  it('has the values of two prompts worked out by hand', () => {
+  it('has the values of two prompts computed by hand', () => {
     const [first, second] = lossOf();
     // Each is a half of its prompt's own loss: they are a mean over two prompts.
     expect(2 * first!).toBeCloseTo(-0.018323, 6);
@@ -123,7 +123,7 @@ describe('the loss of Dr. GRPO with the longest answer as the divisor', () => {
     }
   });
 
-  it('is the same summed over parts of the batch that have as many prompts each', () => {
+  it('is the sum of the losses of parts with equally many prompts', () => {
     const parts = now.map((group) => tokenWeights([group.map(({ length }) => length)], 'dr_grpo'));
     parts.forEach(([row], p) => row!.forEach((weight, g) => expect(weight / 2).toBeCloseTo(weights[p]![g]!, 15)));
   });

@@ -38,7 +38,7 @@ const table: [lp: number, q: number, A: number, values: number[], slopes: number
 ];
 
 describe('the objectives', () => {
-  it.each(table)('at lp=%f, q=%f, A=%f', (...[lp, q, A, values, slopes]) => {
+  it.each(table)('give the loss and gradient at lp=%f, q=%f, A=%f', (...[lp, q, A, values, slopes]) => {
     Object.values(all).forEach((objective, index) => {
       expect(objective.loss(lp, q, A)).toBeCloseTo(values[index]!, 5);
       expect(objective.gradient(lp, q, A)).toBeCloseTo(slopes[index]!, 5);
@@ -48,16 +48,16 @@ describe('the objectives', () => {
   const differences = (objective: Objective, lp: number, q: number, A: number) =>
     (objective.loss(lp + 1e-6, q, A) - objective.loss(lp - 1e-6, q, A)) / 2e-6;
 
-  it.each(['is', 'ppo', 'dro'] as const)('%s has the slope of its loss', (name) => {
+  it.each(['is', 'ppo', 'dro'] as const)('%s has the derivative of its loss', (name) => {
     for (const [lp, q, A] of table)
       expect(differences(all[name], lp, q, A)).toBeCloseTo(all[name].gradient(lp, q, A), 4);
   });
 
-  it('cispo holds its ratio fixed, so its slope is not that of its value', () => {
+  it('cispo holds its clipped ratio constant, so its gradient is not the derivative of its value', () => {
     expect(differences(all.wide, -0.5, -1, 1)).not.toBeCloseTo(all.wide.gradient(-0.5, -1, 1), 2);
   });
 
-  it('ppo has no slope exactly where a token has moved past the bound that its advantage drives it to', () => {
+  it('ppo has zero gradient exactly where a token is beyond the bound towards which its advantage drives it', () => {
     const score = fc.double({ min: -5, max: 0, noNaN: true });
     fc.assert(
       fc.property(score, score, fc.double({ min: -5, max: 5, noNaN: true }), (lp, q, A) => {
@@ -69,7 +69,7 @@ describe('the objectives', () => {
     );
   });
 
-  it('are all plain policy gradient where the sampler is the learner', () => {
+  it('all equal the policy gradient on-policy', () => {
     fc.assert(
       fc.property(
         fc.double({ min: -20, max: 0, noNaN: true }),
@@ -81,7 +81,7 @@ describe('the objectives', () => {
     );
   });
 
-  it('have the standards of the documentation', () => {
+  it('have the documented defaults', () => {
     const standard = { clip_low_threshold: null, clip_high_threshold: null, beta: 0.05 };
     expect(objectiveOf('ppo', standard).gradient(-0.5, -1, 1)).toBe(0);
     expect(objectiveOf('cispo', standard).gradient(0, -2, 0.5)).toBe(-2);

@@ -2,18 +2,18 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { k3 } from '../../../src/lab/objectives/objectives.js';
 
-describe('the pull to a reference', () => {
+describe('the KL term towards a reference', () => {
   it.each([
     [-1, 0.367879],
     [-0.1, 0.0048374],
     [0, 0],
     [0.1, 0.0051709],
     [1, 0.718282],
-  ])('by hand: the reference gives %f more', (d, expected) => {
+  ])('equals a computation by hand for a log-ratio of %f', (d, expected) => {
     expect(k3.loss(-2, -2 + d)).toBeCloseTo(expected, 6);
   });
 
-  it('has the slope of its loss', () => {
+  it('has the derivative of its loss', () => {
     for (const [lp, reference] of [
       [-1, -2],
       [-2, -1],
@@ -25,7 +25,7 @@ describe('the pull to a reference', () => {
     }
   });
 
-  it('is the divergence on average over what the model says, and never below zero', () => {
+  it('equals the KL on average over the policy’s tokens, and is never below zero', () => {
     const distribution = fc.array(fc.double({ min: 0.01, max: 1, noNaN: true }), { minLength: 5, maxLength: 5 });
     const normed = (weights: number[]) =>
       weights.map((weight) => weight / weights.reduce((sum, each) => sum + each, 0));

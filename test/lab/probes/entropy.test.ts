@@ -41,7 +41,7 @@ function changeAlong(indices: readonly number[], step: number, per: 'token' | 's
 }
 
 describe('estimates of entropy', () => {
-  it('are the entropy itself over all sequences of a policy, by what was drawn and by the distributions', () => {
+  it('equal the exact entropy over all sequences of a policy, from drawn tokens and from distributions', () => {
     for (const [per, exact] of [
       ['sequence', exactly(atZero).perSequence],
       ['token', exactly(atZero).perToken],
@@ -52,12 +52,12 @@ describe('estimates of entropy', () => {
     }
   });
 
-  it('vary less by the distributions than by what was drawn', () => {
+  it('have less variance from distributions than from drawn tokens', () => {
     const { simple, raoBlackwell } = entropyEstimates(all, 'sequence');
     expect(raoBlackwell.standardError).toBeLessThan(0.8 * simple.standardError);
   });
 
-  it('state the error that they have', () => {
+  it('state their actual error', () => {
     const exact = exactly(atZero).perToken;
     const inside = Array.from({ length: 200 }, (_, seed) => {
       const { value, standardError } = entropyEstimates(drawn(60, seed).sequences).raoBlackwell;
@@ -94,7 +94,7 @@ describe('entropy after a step, by importance sampling', () => {
     }
   });
 
-  it('changes nothing, with all sequences counting, where the policy has not moved', () => {
+  it('is unchanged, with the full effective sample size, when the policy has not moved', () => {
     const { change, ess, clipShare } = changeAlong([...all.keys()], 0);
     expect([change, clipShare]).toEqual([0, 0]);
     expect(ess).toBeCloseTo(all.length, 6);
@@ -105,7 +105,7 @@ describe('entropy after a step, by importance sampling', () => {
     expect(changeAlong([...all.keys()], 0.7, 'sequence').after).toBeCloseTo(exactly(along(0.7)).perSequence, 12);
   });
 
-  it.each(['token', 'sequence'] as const)('states the error that it has, per %s', (per) => {
+  it.each(['token', 'sequence'] as const)('states its actual error, per %s', (per) => {
     const name = per === 'token' ? 'perToken' : 'perSequence';
     const exact = exactly(along(0.5))[name] - exactly(atZero)[name];
     const found = Array.from({ length: 300 }, (_, seed) => changeAlong(drawn(200, 5000 + seed).indices, 0.5, per));
@@ -116,7 +116,7 @@ describe('entropy after a step, by importance sampling', () => {
     expect(stated / spread).toBeLessThan(1.13);
   });
 
-  it('says which share of the weights it has cut', () => {
+  it('reports the share of clipped weights', () => {
     const { clipShare, logWeights } = entropyChange({ ...fixture, movedLogprobs: [0, -12, -8] }, { clip: 5 });
     expect(clipShare).toBeCloseTo(1 / 3, 12);
     expect(logWeights).toEqual({ min: 0, median: 0, max: 10 });
@@ -124,11 +124,11 @@ describe('entropy after a step, by importance sampling', () => {
 });
 
 describe('the effective sample size', () => {
-  it('is that of the fixture: two groups of two, by the longest answers 3 and 2', () => {
+  it('equals the fixture: two groups of two, with longest answers 3 and 2', () => {
     expect(effectiveSampleSize([1 / 6, 1 / 6, 1 / 4, 1 / 4])).toBeCloseTo(3.846154, 6);
   });
 
-  it('is the number of equal weights, 1 of one that outweighs all, and the same at every scale', () => {
+  it('is n for equal weights, 1 when one weight dominates, and invariant to scale', () => {
     expect(effectiveSampleSize([0.3, 0.3, 0.3])).toBeCloseTo(3, 12);
     expect(effectiveSampleSize([1, 1e-12, 1e-12])).toBeCloseTo(1, 9);
     expect(effectiveSampleSize([1e-300, 3e-300])).toBeCloseTo(effectiveSampleSize([1, 3]), 12);
@@ -169,7 +169,7 @@ describe('control variates', () => {
     }
   });
 
-  it('leave the mean of an estimate, lower its variance, and state the error that is left', () => {
+  it('keep the mean of an estimate, lower its variance, and state the remaining error', () => {
     const exact = entropySlope(all, slopes, { credit: 'whole' }).value;
     const estimates = Array.from({ length: 300 }, (_, seed) => {
       const { sequences, slopes: own } = drawn(200, seed);
@@ -184,7 +184,7 @@ describe('control variates', () => {
     expect(inside.length / 300).toBeLessThan(0.99);
   });
 
-  it('take nothing where they are all zero', () => {
+  it('change nothing when they are all zero', () => {
     const { value, varianceRatio } = controlled({ value: 3, influences: [1, 2] }, { none: [0, 0] });
     expect([value, varianceRatio]).toEqual([3, 1]);
   });
@@ -195,7 +195,7 @@ describe('the first-order change of entropy', () => {
   const difference = (name: 'perToken' | 'perSequence') =>
     (exactly(along(h))[name] - exactly(along(-h))[name]) / (2 * h);
 
-  it.each(credits)('is the derivative of the exact entropy over all sequences, credited %s', (credit) => {
+  it.each(credits)('is the derivative of the exact entropy over all sequences, with credit %s', (credit) => {
     // Without one's own sequence the mean of the others is off by 1/(N − 1) of it.
     const digits = credit === 'centred' ? 3 : 7;
     const [perToken, perSequence] = (['token', 'sequence'] as const).map((per) =>
@@ -205,12 +205,12 @@ describe('the first-order change of entropy', () => {
     expect(perSequence!.value).toBeCloseTo(difference('perSequence'), digits);
   });
 
-  it('is far from it when the lengths are taken as constant', () => {
+  it('is far off when lengths are taken as constant', () => {
     const { value } = entropySlope(all, slopes, { credit: 'to_go', hasDenominator: false });
     expect(Math.abs(value - difference('perToken'))).toBeGreaterThan(0.05);
   });
 
-  it.each(units)('credited whole is the derivative of the estimate by importance sampling, per %s', (per) => {
+  it.each(units)('with credit whole is the derivative of the importance-sampling estimate, per %s', (per) => {
     for (const seed of [3, 13, 23]) {
       const { indices, sequences, slopes: own } = drawn(40, seed);
       const [up, down] = [changeAlong(indices, h, per).change, changeAlong(indices, -h, per).change];
@@ -218,7 +218,7 @@ describe('the first-order change of entropy', () => {
     }
   });
 
-  it('is what one backward pass over its weights gives', () => {
+  it('equals one backward pass with its token weights', () => {
     const { sequences, slopes: own } = drawn(40, 4);
     const { byLogprob, byEntropy } = entropyDerivatives(sequences);
     const parts = own.map(
@@ -228,7 +228,7 @@ describe('the first-order change of entropy', () => {
   });
 
   const everyWay = credits.flatMap((credit) => units.map((per) => [credit, per] as const));
-  it.each(everyWay)('states the error that it has, credited %s per %s: that of the sum', (credit, per) => {
+  it.each(everyWay)('states its actual error, with credit %s per %s', (credit, per) => {
     const exact = difference(per === 'token' ? 'perToken' : 'perSequence');
     const estimates = Array.from({ length: 300 }, (_, seed) => {
       const { sequences, slopes: own } = drawn(80, 5000 + seed);
@@ -244,7 +244,7 @@ describe('the first-order change of entropy', () => {
     expect(stated / spread).toBeLessThan(1.15);
   });
 
-  it('varies least when credit is centred', () => {
+  it('has the least variance with centred credit', () => {
     const errors = credits.map((credit) => {
       const { sequences, slopes: own } = drawn(500, 9);
       return entropySlope(sequences, own, { credit }).standardError;
@@ -252,7 +252,7 @@ describe('the first-order change of entropy', () => {
     expect(Math.min(...errors)).toBe(errors[credits.indexOf('centred')]);
   });
 
-  it('agrees with the exact change up to an error in proportion to the step', () => {
+  it('differs from the exact change by an error of second order in the step', () => {
     const slope = entropySlope(all, slopes, { credit: 'to_go' }).value;
     const steps = [0.01, 0.001, 0.0001, 0.00001];
     const changes = steps.map((step) => exactly(along(step)).perToken - exactly(atZero).perToken);

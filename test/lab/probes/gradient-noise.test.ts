@@ -43,14 +43,14 @@ describe('the gradient noise scale', () => {
         ),
     },
     { from: 'the microbatches of a step', measure: () => ofMicrobatches(16) },
-  ])('is that of gradients whose covariance is known, from $from', ({ measure }) => {
+  ])('matches gradients with a known covariance, from $from', ({ measure }) => {
     const terms = averaged(4000, measure);
     expect(Math.abs(terms.signal - 2)).toBeLessThan(0.05);
     expect(Math.abs(terms.noise - 50)).toBeLessThan(1);
     expect(Math.abs(noiseScale(terms) - 25)).toBeLessThan(1);
   });
 
-  it('has the error that it states: of examples one by one, and of two batches', () => {
+  it('states its actual error, from single examples and from two batches', () => {
     const products = (gradients: readonly number[][]) =>
       gradients.map((a) => gradients.map((b) => a.reduce((sum, each, at) => sum + each * b[at]!, 0)));
     const drawn = (count: number) => Array.from({ length: count }, () => gradientOf(1));
@@ -71,14 +71,14 @@ describe('the gradient noise scale', () => {
     }
   });
 
-  it('is not a number where a term is not above zero, and both terms stay to be seen', () => {
+  it('is NaN when a term is not above zero, while both terms are still reported', () => {
     const terms = noiseOfTwoSizes({ examples: 2, square: 1 }, { examples: 8, square: 3 });
     expect(terms).toEqual({ signal: (2 - 24) / -6, noise: (16 * 2) / -6 });
     expect(noiseScale(terms)).toBeNaN();
     expect(noiseScale({ signal: -1, noise: 4 })).toBeNaN();
   });
 
-  it('is averaged before it is divided, the first step counting in full', () => {
+  it('averages both terms before dividing them, with a bias correction for the first steps', () => {
     const average = new NoiseAverage(0.9);
     expect(average.add({ signal: 2, noise: 50 })).toEqual({ signal: 2, noise: 50 });
     const { signal, noise } = average.add({ signal: 4, noise: 10 });

@@ -27,7 +27,7 @@ describe('the Fisher kernel', () => {
   const A = rewards.map((reward) => reward - value);
   const kernel = fisherKernel(gradients);
 
-  it('gives the change of entropy that the two gradients give', () => {
+  it('gives the same change of entropy as the two gradients', () => {
     const byKernel = -p.reduce((sum, pt, t) => {
       return sum + p.reduce((row, pu, u) => row + pt * pu * (S[t]! + entropy) * kernel[t]![u]! * A[u]!, 0);
     }, 0);
@@ -39,7 +39,7 @@ describe('the Fisher kernel', () => {
     expect(byKernel).toBeCloseTo((at(h) - at(-h)) / (2 * h), 9);
   });
 
-  it('predicts the change of entropy by a step up to an error in proportion to the step', () => {
+  it('predicts the change of entropy by a step up to an error of second order', () => {
     const ofValue = Float64Array.from(p, (pt, t) => pt * A[t]!);
     const predicted = -dot(
       p.map((pt, t) => pt * (S[t]! + entropy)),
@@ -53,7 +53,7 @@ describe('the Fisher kernel', () => {
     errors.slice(1).forEach((error, at) => expect(errors[at]! / error).toBeCloseTo(10, 0));
   });
 
-  it('has a bias where one batch gives both factors, of just the pairs of a sequence with itself', () => {
+  it('with one batch for both factors has a bias equal to its diagonal', () => {
     const X = gradients.map((gradient, t) => gradient.map((each) => (S[t]! + entropy) * each));
     const Y = gradients.map((gradient, t) => gradient.map((each) => A[t]! * each));
     const truth = p.reduce((sum, pt, t) => sum + p.reduce((row, pu, u) => row + pt * pu * dot(X[t]!, Y[u]!), 0), 0);
@@ -66,7 +66,7 @@ describe('the Fisher kernel', () => {
     expect(Math.abs(oneBatch / truth - 1)).toBeGreaterThan(0.1);
   });
 
-  it('is symmetric and has no negative direction', () => {
+  it('is symmetric and positive semi-definite', () => {
     kernel.forEach((row, i) => row.forEach((each, j) => expect(each).toBe(kernel[j]![i])));
     for (const c of vectors(50, 12)) {
       const form = [...c].reduce((sum, ci, i) => sum + ci * influence(kernel, [...c])[i]!, 0);
@@ -74,14 +74,14 @@ describe('the Fisher kernel', () => {
     }
   });
 
-  it('has the preconditioner once', () => {
+  it('applies the preconditioner once', () => {
     const [a, b] = vectors(2, 5);
     const P = Float64Array.from([1, 2, 3, 4, 5]);
     const expected = [...P].reduce((sum, each, at) => sum + each * a![at]! * b![at]!, 0);
     expect(fisherKernel([a!, b!], P)[0]![1]).toBeCloseTo(expected, 12);
   });
 
-  it('tells sequences of one prompt from those of others by their mean cosines', () => {
+  it('reports mean cosines within prompts and between prompts', () => {
     const [a, b] = vectors(2, 400);
     const near = (of: Float64Array) => of.map((each) => each + 0.02 * (random() - 0.5));
     const kernel = fisherKernel([near(a!), near(a!), near(b!), near(b!)]);
@@ -92,7 +92,7 @@ describe('the Fisher kernel', () => {
     expect(cosines(kernel)[2]![2]).toBeCloseTo(1, 12);
   });
 
-  it('says which sequences are moved most', () => {
+  it('reports the sequences that move most', () => {
     expect(
       strongest(
         influence(
@@ -129,14 +129,14 @@ describe('the U-statistic', () => {
     expect(uStatistic(X, Y).value).toBeCloseTo(sum / 42, 12);
   });
 
-  it('has the values of its own definition without one prompt', () => {
+  it('has leave-one-out values that equal its definition without one prompt', () => {
     uStatistic(X, Y).without.forEach((value, n) => {
       const rest = (of: readonly Float64Array[]) => of.filter((_, at) => at !== n);
       expect(value).toBeCloseTo(uStatistic(rest(X), rest(Y)).value, 12);
     });
   });
 
-  it('has no bias where one prompt gives both factors, and the plain product has', () => {
+  it('is unbiased with one batch for both factors, unlike the plain product', () => {
     // Two kinds of prompts, equally likely: E[X]·E[Y] = 0, and X·Y of one prompt is 1.
     const kinds = [Float64Array.of(1), Float64Array.of(-1)];
     const batches = Array.from({ length: 8 }, (_, code) => [0, 1, 2].map((bit) => kinds[(code >> bit) & 1]!));
@@ -146,7 +146,7 @@ describe('the U-statistic', () => {
     expect(mean((batch) => centre(batch) ** 2)).toBeCloseTo(1 / 3, 12);
   });
 
-  it('states the error that it has', () => {
+  it('states its actual error', () => {
     const estimates = Array.from({ length: 400 }, () => {
       const [x, y] = [vectors(20, 3), vectors(20, 3)];
       for (const each of [...x, ...y]) each[0]! += 0.5;
@@ -164,13 +164,13 @@ describe('a sketch', () => {
     return sketchedProduct(sketch(a!), sketch(b!), 64);
   };
 
-  it('is exact with as many rows as the transform has', () => {
+  it('is exact with as many rows as the transform', () => {
     const { value, standardError } = product(64, 1);
     expect(value).toBeCloseTo(dot(a!, b!), 12);
     expect(standardError).toBe(0);
   });
 
-  it('gives products that are right on average, within the error that it states', () => {
+  it('has unbiased products, within their stated error', () => {
     const products = Array.from({ length: 400 }, (_, seed) => product(16, seed));
     const mean = products.reduce((sum, { value }) => sum + value, 0) / 400;
     const spread = Math.sqrt(products.reduce((sum, { value }) => sum + (value - dot(a!, b!)) ** 2, 0) / 400);
@@ -180,7 +180,7 @@ describe('a sketch', () => {
     expect(stated / spread).toBeLessThan(1.15);
   });
 
-  it('errs by 1/√r: half as much with four times the rows', () => {
+  it('has an error of 1/√r: half with four times the rows', () => {
     const error = (rows: number) => {
       const sketch = (seed: number) => sketcher(4000, rows, seed);
       const [x, y] = vectors(2, 4000);

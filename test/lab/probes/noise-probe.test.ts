@@ -5,7 +5,7 @@ import { dot } from '../../../src/lab/probes/vectors.js';
 import { groupsOf, oddShape, slopes, trainedLooking } from '../engine/models.js';
 
 describe('the noise of a step', () => {
-  it('is that of its microbatches, each taken by itself', async () => {
+  it('equals that of its microbatches, each taken by itself', async () => {
     const engine = await trainedLooking('loops', oddShape);
     const batches = [1, 2, 3, 4].map((seed) => ({
       groups: groupsOf(oddShape, [[3, 4]], seed),
@@ -44,7 +44,7 @@ describe('the noise of a step', () => {
 describe('the noise of the loss of a step', () => {
   const answers = (...weights: number[]) => weights.map((weight) => ({ weights: [0, weight, weight] }));
 
-  it('is said by how unequal the weights of its answers are, and by how its microbatches differ', () => {
+  it('reports the effective sample size of the weights and the spread of the microbatches', () => {
     const probe = new LossProbe();
     // Two answers each of two prompts, whose longest have three tokens and two.
     probe.see(answers(1 / 6, 1 / 6), 0.1);
@@ -55,7 +55,7 @@ describe('the noise of the loss of a step', () => {
     expect(error).toBeCloseTo(0.2, 12);
   });
 
-  it('has no error of one microbatch, and forgets the step before', () => {
+  it('has no error for a single microbatch, and is reset after each step', () => {
     const probe = new LossProbe();
     probe.see(answers(1, 9), 1);
     probe.take();

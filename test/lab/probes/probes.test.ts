@@ -38,13 +38,13 @@ describe('bits known', () => {
     expect(known['test/bits/target_logprob_std']).toBe(0);
   });
 
-  it('counts the bits alone in the dense game: a coin for each bit knows nothing', async () => {
+  it('counts the bits alone in the dense game, where a fair coin for each bit knows nothing', async () => {
     const known = await bitsKnown(new EngineService(even(await microEngine(), Math.log(0.5))), dense.solution());
     expect(known['test/bits/answer_raw']).toBeCloseTo(0, 5);
     expect(known['test/bits/known_raw_mean']).toBeCloseTo(4 - 9, 5);
   });
 
-  it('agrees with what the decoder says of each token of the answer', async () => {
+  it('agrees with the decoder’s log-probabilities of the answer’s tokens', async () => {
     const engine = await microEngine();
     const decoder = await engine.decoder(single.task().prompt, 1);
     let logprob = 0;
@@ -58,7 +58,7 @@ describe('bits known', () => {
 });
 
 describe('the greedy answer', () => {
-  it('is the most likely token each time, with its probability', async () => {
+  it('takes the most likely token each time, and reports its probability', async () => {
     const engine = await microEngine();
     const answer = await greedyAnswer(new EngineService(engine), single, 3);
     const decoder = await engine.decoder(single.task().prompt, 1);
@@ -77,7 +77,7 @@ describe('the greedy answer', () => {
 });
 
 describe('an evaluator', () => {
-  it('measures once for each state of the weights, and gives the same numbers after a restart', async () => {
+  it('measures each state of the weights once, with the same numbers after a restart', async () => {
     const engine = await microEngine();
     let looked = 0;
     const counting = {

@@ -5,7 +5,7 @@ import { Stay } from '../../../src/lab/probes/stay.js';
 const row = (bits: number) => ({ 'test/bits/answer_raw': bits });
 
 describe('the stay of a memorised secret', () => {
-  it('is enough after so many evaluations in a row, and begins again after one below', () => {
+  it('ends a run after enough evaluations in a row, and restarts its count after one below', () => {
     const stay = new Stay(10, 3);
     const found = [9.5, 9.6, 9.4, 10, 10, 10].map((bits) => {
       stay.see(row(bits));
@@ -14,14 +14,14 @@ describe('the stay of a memorised secret', () => {
     expect(found).toEqual([null, null, null, null, null, 'memorised at 3 evaluations in a row']);
   });
 
-  it('never ends a run that is not to be ended, and says nothing where no bits were measured', () => {
+  it('never ends a run without a limit, and adds nothing when no bits were measured', () => {
     const stay = new Stay(10, null);
     expect(stay.see({ loss: 1 })).toEqual({ loss: 1 });
     for (let index = 0; index < 500; index++) stay.see(row(10));
     expect(stay.enough()).toBeNull();
   });
 
-  it('counts as lost what was settled, not what was touched; and so after a restart', () => {
+  it('counts a secret as lost only after a long stay, also across a restart', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 150 }), { maxLength: 6 }), fc.nat(), (stays, cut) => {
         const evaluations = stays.flatMap((length) => [...Array<number>(length).fill(10), 3]);

@@ -19,7 +19,7 @@ const length = (values: ArrayLike<number>) => Math.hypot(...Array.from(values));
 describe('the direction of a step of AdamW', () => {
   const cases = fixture.cases.flatMap(({ steps, ...options }) => steps.map((step, at) => ({ ...options, step, at })));
 
-  it.each(cases)('is that of PyTorch, decay $weightDecay, bound $clipNorm, after $at steps', (given) => {
+  it.each(cases)('equals PyTorch’s, with decay $weightDecay, clip $clipNorm, after $at steps', (given) => {
     const { gradient, weights, m, v, direction } = given.step;
     const state: OptimizerState = { step: given.at, m: floats(m), v: floats(v) };
     const options = {
@@ -32,7 +32,7 @@ describe('the direction of a step of AdamW', () => {
     expect(maxDifference(update.direction, direction) / length(direction)).toBeLessThan(1e-11);
   });
 
-  it('is what a step of the engine in double precision does, norms not decaying, over three steps', async () => {
+  it('equals three steps of the double-precision engine, without decay of norms', async () => {
     const engine = await createEngine(oddShape, { kernels: loopKernels('double') });
     await engine.loadWeights(trainedLookingWeights(oddShape));
     const isNorm = (index: number) => index >= 13 * 24 && index < 13 * 24 + 24;
@@ -54,7 +54,7 @@ describe('the direction of a step of AdamW', () => {
     }
   });
 
-  it('is the sum of what would happen without a gradient and of the parts of its shares', () => {
+  it('is the sum of the step without a gradient and of the parts of the gradients', () => {
     const random = numbers(3);
     const draw = () => Float64Array.from({ length: 40 }, () => random() - 0.5);
     const shares = [draw(), draw(), draw()];

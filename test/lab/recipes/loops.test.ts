@@ -53,7 +53,7 @@ function recipe<C>(keys: Keys, run: (config: C, run: ReturnType<typeof openRun>)
 const sl = recipe(slLoopKeys, slLoop, [`path=${conversations}`, 'batch_size=4']);
 const rl = recipe(rlLoopKeys, rlLoop, [`path=${problems}`, 'batch_size=2', 'group_size=8', 'max_tokens=12']);
 
-it('sl_loop learns what the assistant says, on the schedule, and nothing else', async () => {
+it('sl_loop trains on the assistant’s messages alone, with the learning-rate schedule', async () => {
   const rows = rowsIn(base!);
   expect(rows).toHaveLength(121);
   expect(rows[0]!['train_mean_nll']).toBeGreaterThan(3);
@@ -67,7 +67,7 @@ it('sl_loop learns what the assistant says, on the schedule, and nothing else', 
   expect(rowsIn(cut)[0]!['num_loss_tokens']).toBeLessThan(4 * said);
 });
 
-it('rl_loop learns from rewards which of the answers is right', async () => {
+it('rl_loop learns the right answer from rewards', async () => {
   const directory = tempDirectory();
   await rl(directory, [...small, `load_checkpoint_path=${base}`, 'num_epochs=20', 'learning_rate=0.002']);
   const rewards = rowsIn(directory).flatMap((row) => row['reward/total'] ?? []);
@@ -77,13 +77,13 @@ it('rl_loop learns from rewards which of the answers is right', async () => {
   expect(mean(rewards.slice(-8))).toBeGreaterThan(0.9);
 });
 
-it('both say so where there are fewer examples than a batch takes', async () => {
+it('rl_loop and sl_loop refuse fewer examples than a batch', async () => {
   const words = 'has 4 examples, less than one batch of 5';
   await expect(rl(tempDirectory(), [...small, 'batch_size=5'])).rejects.toThrow(words);
   await expect(sl(tempDirectory(), [...small, 'batch_size=9'])).rejects.toThrow('8 examples, less than one batch of 9');
 });
 
-it('both end with the same files when they are interrupted', async () => {
+it('rl_loop and sl_loop, interrupted and resumed, end with the same files', async () => {
   for (const [attempt, argv] of [
     [sl, [...small, 'num_epochs=3']],
     [rl, [...small, `load_checkpoint_path=${base}`, 'num_epochs=3', 'learning_rate=0.002']],
@@ -98,7 +98,7 @@ it('both end with the same files when they are interrupted', async () => {
 });
 
 it(
-  'both run on a service of Tinker’s protocol, and learn there what they learn in this process',
+  'rl_loop and sl_loop learn the same on a service of Tinker’s protocol as in this process',
   { tags: ['long'] },
   async () => {
     const world = { ...testWorld(), environment: { TINKER_API_KEY: 'tml-test' } };
@@ -114,14 +114,14 @@ it(
   },
 );
 
-it('rl_basic asks for GSM8K with the numbers of tinker-cookbook', async () => {
+it('rl_basic has tinker-cookbook’s settings, and asks for GSM8K when no data is given', async () => {
   const { config } = readArguments(rlBasicKeys, []);
   expect(config).toMatchObject({ environment: 'gsm8k', groups_per_batch: 128, group_size: 16, learning_rate: 4e-5 });
   expect(config).toMatchObject({ max_tokens: 256, eval_every: 0, loss_fn: 'importance_sampling', num_substeps: 1 });
   await expect(rlIn(tempDirectory(), ['environment=gsm8k'])).rejects.toThrow('needs the parameter `path`');
 });
 
-it('arithmetic teaches a new model first, once, and then goes on with rewards', async () => {
+it('arithmetic first trains a new model on examples, once, and continues from rewards', async () => {
   const directory = tempDirectory();
   const attempt = recipe(arithmeticKeys, arithmetic, ['engine=wasm', 'threads=1', 'warmup_examples=128']);
   const argv = ['groups_per_batch=2', 'group_size=2', 'n_batches=2', 'eval_every=0', 'num_groups_to_log=0'];

@@ -7,7 +7,7 @@ import { channelOf, mutualBits } from '../../../src/lab/reference/channel.js';
 const sizes = [16, 64, 256, 1024, 4096];
 const binned = (bins: number): Condition => ({ kind: 'binned', bins });
 
-describe('what one episode tells of the secret, on average over uniform guesses', () => {
+describe('the information of an episode about the secret, averaged over uniform guesses', () => {
   it.each<{ condition: Condition; bits: number[] }>([
     { condition: { kind: 'sft' }, bits: [4, 6, 8, 10, 12] },
     { condition: { kind: 'binary' }, bits: [0.3373, 0.1161, 0.03687, 0.01117, 0.00328] },
@@ -27,7 +27,7 @@ describe('what one episode tells of the secret, on average over uniform guesses'
     });
   });
 
-  it('is the entropy of a coin that falls on one of N sides where only right or wrong is said', () => {
+  it('equals the entropy of a coin of probability 1/N for binary rewards', () => {
     fc.assert(
       fc.property(fc.integer({ min: 2, max: 300 }), (N) => {
         const p = 1 / N;
@@ -37,7 +37,7 @@ describe('what one episode tells of the secret, on average over uniform guesses'
     );
   });
 
-  it('is what every pair of guess and secret gives, also where N is odd or no power of two', () => {
+  it('equals a count over every pair of guess and secret, also for N that is odd or no power of two', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(binned(5), { kind: 'dense', credit: 'trajectory' } as const),
@@ -58,7 +58,7 @@ describe('what one episode tells of the secret, on average over uniform guesses'
     );
   });
 
-  it('never is more than the ceiling, nor than there is to know', () => {
+  it('is at most the ceiling, and at most the bits of the secret', () => {
     const condition = fc.oneof(
       fc.constantFrom<Condition>({ kind: 'sft' }, { kind: 'binary' }, { kind: 'log-distance' }),
       fc.integer({ min: 2, max: 40 }).map(binned),

@@ -29,7 +29,7 @@ async function found(...argv: string[]): Promise<ReferenceFile> {
 }
 
 describe('memrl ideal', () => {
-  it('has a row for each channel and size, in that order', async () => {
+  it('has a row for each condition and size, in that order', async () => {
     const { rows } = await found('N=16,64', 'conditions=sft,B8,stepwise');
     expect(rows.map(({ condition, N, ceilingBits }) => [condition.kind, N, ceilingBits])).toEqual([
       ['sft', 16, 4],
@@ -43,14 +43,14 @@ describe('memrl ideal', () => {
     expect(rows[4]).toMatchObject({ condition: { credit: 'stepwise' }, tabular: { seeds: 8, reached: 8 } });
   });
 
-  it('gives a cell the same figures whatever else is asked for, and others for another seed', async () => {
+  it('gives a cell the same numbers whatever other cells are requested, and others for another seed', async () => {
     const [alone] = (await found('N=64', 'conditions=B4')).rows;
     const among = (await found('N=16,64', 'conditions=binary,B4')).rows.at(-1);
     expect(among).toEqual(alone);
     expect((await found('N=64', 'conditions=B4', 'seed=100')).rows[0]).not.toEqual(alone);
   });
 
-  it('counts tables that have not memorised when their budget ends', async () => {
+  it('counts tables of logits that have not memorised within their budget', async () => {
     const { rows, tabular } = await found(
       'N=1024',
       'conditions=binary',
@@ -65,14 +65,14 @@ describe('memrl ideal', () => {
     );
   });
 
-  it('writes what the report reads', async () => {
+  it('writes the file that reports read', async () => {
     const path = join(tempDirectory(), 'sweep', 'reference.json');
     const file = await found('N=16', 'conditions=binary,log,trajectory');
     writeReference(path, file);
     expect(ReferenceFile.parse(JSON.parse(readFileSync(path, 'utf8')))).toEqual(file);
   });
 
-  it('stops between two cells when it is told to', async () => {
+  it('stops between two cells at a signal', async () => {
     expect(await ideal(configOf('N=16', 'conditions=binary,B4,B8'), testWorld(2))).toBe('SIGTERM');
   });
 
@@ -88,20 +88,20 @@ describe('memrl ideal', () => {
     expect((refused as Error).message).toMatch(words);
   });
 
-  it('cannot write below a file', async () => {
+  it('is refused when its output path lies below a file', async () => {
     const file = await found('N=16', 'conditions=sft');
     expect(() => writeReference('/dev/null/reference.json', file)).toThrow(/cannot be written/);
   });
 });
 
 describe('the episodes of several seeds', () => {
-  it('are summed up by their median, those that did not get there as infinite', () => {
+  it('are summarised by their median, with unfinished seeds as infinite', () => {
     expect(overSeeds([8, null, 4])).toEqual({ seeds: 3, reached: 2, median: 8, interval: null, mean: 6 });
     expect(overSeeds([null, null, 4])).toMatchObject({ reached: 1, median: null, mean: 4 });
     expect(overSeeds([null])).toMatchObject({ reached: 0, median: null, mean: null });
   });
 
-  it('have an interval between two of them, open upwards when too few got there', () => {
+  it('have an interval of order statistics, unbounded above when too few seeds finished', () => {
     // Binomial: P(at most 1 of 10) = 0.011, P(at most 2) = 0.055.
     expect(overSeeds([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]).interval).toEqual([2, 9]);
     expect(overSeeds([1, 2, 3, 4, 5, 6, 7, null, null, null]).interval).toEqual([2, null]);
@@ -109,7 +109,7 @@ describe('the episodes of several seeds', () => {
   });
 });
 
-describe('the places that hold a median between them', () => {
+describe('the order statistics around a median', () => {
   it.each([
     [5, null],
     [6, [0, 5]],
@@ -118,7 +118,7 @@ describe('the places that hold a median between them', () => {
     [100, [39, 60]],
   ])('of %i values are %j', (count, ranks) => expect(medianRanks(count)).toEqual(ranks));
 
-  it('are as near to each other as 95 % allow', () => {
+  it('are as close together as 95 % confidence allows', () => {
     fc.assert(
       fc.property(fc.integer({ min: 6, max: 200 }), (count) => {
         const [low] = medianRanks(count)!;
@@ -156,7 +156,7 @@ describe('the ideal learner', () => {
     { condition: binned(16), means: [2.3, 3.1, 4.0, 4.8, 6.0] },
     { condition: binned(32), means: [2.2, 2.8, 3.4, 4.2, 4.8] },
     { condition: { kind: 'log-distance' }, means: [2.2, 2.3, 2.3, 2.25, 2.3] },
-  ])('guesses the secret after as many episodes as it should with $condition', ({ condition, means }) => {
+  ])('needs the expected number of episodes with $condition', ({ condition, means }) => {
     sizes.forEach((N, index) => {
       const ratio = meanEpisodes(condition, N, N > 1000 ? 150 : 400) / means[index]!;
       expect(ratio).toBeGreaterThan(0.9);
@@ -164,11 +164,11 @@ describe('the ideal learner', () => {
     });
   });
 
-  it.each(sizes)('asks for half of %i numbers when it only hears right or wrong', (N) => {
+  it.each(sizes)('needs half of %i guesses with binary rewards', (N) => {
     expect(meanEpisodes({ kind: 'binary' }, N, 4000) / ((N + 1) / 2)).toBeCloseTo(1, 1);
   });
 
-  it('needs two episodes at most when each bit is judged, and one example', () => {
+  it('needs at most two episodes with a reward for each bit, and one with examples', () => {
     const dense = channelOf({ kind: 'dense', credit: 'stepwise' }, 100);
     fc.assert(
       fc.property(fc.nat({ max: 99 }), fc.nat(), (secret, seed) => {
@@ -178,7 +178,7 @@ describe('the ideal learner', () => {
     );
   });
 
-  it('comes to an end for every secret, also where neighbours earn the top reward', () => {
+  it('finds every secret, also when neighbours earn the top reward', () => {
     const condition = fc.oneof(
       fc.constantFrom<Condition>({ kind: 'binary' }, { kind: 'log-distance' }, { kind: 'dense', credit: 'trajectory' }),
       fc.integer({ min: 2, max: 9 }).map(binned),

@@ -63,7 +63,7 @@ const bitGame = fc
   });
 
 describe('the ideal observer', () => {
-  it('thinks possible what would have been rewarded in the same way, and nothing else', () => {
+  it('keeps exactly the secrets that would have given the same rewards', () => {
     fc.assert(
       fc.property(fc.oneof(numberGame, bitGame), ({ N, condition, secret, played, hears }) => {
         const observer = new Observer(condition, N);
@@ -81,7 +81,7 @@ describe('the ideal observer', () => {
     );
   });
 
-  it('never knows less than before, and says when it was sure', () => {
+  it('never knows fewer bits than before, and reports when one secret was left', () => {
     fc.assert(
       fc.property(numberGame, ({ N, condition, secret, played }) => {
         const observer = new Observer(condition, N);
@@ -97,7 +97,7 @@ describe('the ideal observer', () => {
     );
   });
 
-  it('goes on from its saved state as if it had never been away', () => {
+  it('continues from its saved state as if uninterrupted', () => {
     fc.assert(
       fc.property(fc.oneof(numberGame, bitGame), fc.nat({ max: 12 }), ({ N, condition, secret, played }, at) => {
         const [straight, first, second] = [0, 1, 2].map(() => new Observer(condition, N));
@@ -111,7 +111,7 @@ describe('the ideal observer', () => {
     );
   });
 
-  it('sees in a file what it saw in the run', () => {
+  it('knows from a file of episodes what it knew in the run', () => {
     fc.assert(
       fc.property(fc.oneof(numberGame, bitGame), ({ N, condition, secret, played }) => {
         const row = JSON.parse(JSON.stringify(episodesRow(3, played(secret)))) as ReturnType<typeof episodesRow>;
@@ -123,7 +123,7 @@ describe('the ideal observer', () => {
     );
   });
 
-  it('knows the secret after one dense episode whose bits are judged one by one, and not by their sum', () => {
+  it('knows the secret after one dense episode with a reward for each bit, but not from their sum', () => {
     const told = (credit: 'stepwise' | 'trajectory') => {
       const observer = new Observer({ kind: 'dense', credit }, 1024);
       observer.note(seenBits([0, 1, 1, 0, 0, 1, 0, 1, 1, 0], 57, 1024));
@@ -133,7 +133,7 @@ describe('the ideal observer', () => {
     expect(told('trajectory')).toMatchObject({ determined: null });
   });
 
-  it('tells all rewards apart below 65,536, and keeps no larger secrets', () => {
+  it('distinguishes all rewards below 65,536, and refuses larger N', () => {
     const condition: LabCondition = { kind: 'log-distance' };
     const observer = new Observer(condition, 65_536);
     observer.note(seenNumber(0, 65_535, 65_536, { type: 'log_distance' }));

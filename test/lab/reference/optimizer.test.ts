@@ -19,11 +19,11 @@ function path(optimizer: Optimizer, learningRate: number, gradients: readonly nu
 }
 
 describe('plain gradient steps', () => {
-  it('go uphill by the learning rate, and stay where there is no gradient', () => {
+  it('ascend by the learning rate, and stay where there is no gradient', () => {
     expect(path('sgd', 0.5, [1, 0, -2])).toEqual([0.5, 0.5, -0.5]);
   });
 
-  it('add up what is known of one parameter before the step', () => {
+  it('sum the gradients of one parameter before the step', () => {
     const steps = parameterSteps(2, { optimizer: 'sgd', learningRate: 2 });
     steps.add(0, 1);
     steps.add(0, 0.5);
@@ -35,7 +35,7 @@ describe('plain gradient steps', () => {
 });
 
 describe('steps of Adam', () => {
-  it('begin with one of the learning rate, whatever the gradient', () => {
+  it('begin with one learning rate, whatever the gradient', () => {
     const gradient = fc.oneof(
       fc.double({ min: 1e-3, max: 1e3, noNaN: true }),
       fc.double({ min: -1e3, max: -1e-3, noNaN: true }),
@@ -50,7 +50,7 @@ describe('steps of Adam', () => {
   // Of rewards between 0 and 1, never as small as what Adam adds to its divisor.
   const slope = fc.integer({ min: -200, max: 200 }).map((hundredths) => hundredths / 100);
 
-  it('are those of the closed recursion, first moments and second moments corrected for their start', () => {
+  it('equal the closed formula, with bias correction of both moments', () => {
     fc.assert(
       fc.property(fc.array(slope, { minLength: 1, maxLength: 30 }), (slopes) => {
         const found = path('adam', 0.1, slopes);
@@ -68,7 +68,7 @@ describe('steps of Adam', () => {
     );
   });
 
-  it('carry a lone gradient 5.8 learning rates far, however small it was, once there have been many steps', () => {
+  it('move by 5.8 learning rates after a single gradient of any size, late in training', () => {
     const quiet = new Array<number>(400).fill(0);
     // 0.447 / (1 − 0.9 / √0.95): a sum of steps that shrink by that factor each.
     const limit = 0.1 / Math.sqrt(0.05) / (1 - 0.9 / Math.sqrt(0.95));
@@ -81,7 +81,7 @@ describe('steps of Adam', () => {
 });
 
 describe('the gradient of a group on a table of logits', () => {
-  it('is the sum of the advantages of an arm, for those of a group add up to nothing', () => {
+  it('is the sum of the advantages of an arm, since those of a group sum to zero', () => {
     const logits = fc.array(fc.double({ min: -3, max: 3, noNaN: true }), { minLength: 5, maxLength: 5 });
     const guess = fc.record({ arm: fc.nat({ max: 4 }), reward: fc.double({ min: 0, max: 1, noNaN: true }) });
     fc.assert(

@@ -20,7 +20,7 @@ function episodesOf(condition: LabCondition, N: number, table: Table, seeds: num
 const medianOf = (episodes: (number | null)[]) => median(episodes.map((each) => each ?? Infinity))!;
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-describe('a table of logits that hears right or wrong', () => {
+describe('a table of logits with binary rewards', () => {
   it.each([1, 4])('needs N/(1 − e^(−¾η)) episodes and a tail at η = %i, within 30 %', (learningRate) => {
     for (const N of [256, 1024]) {
       const episodes = episodesOf({ kind: 'binary' }, N, { optimizer: 'sgd', learningRate }, 80);
@@ -35,12 +35,12 @@ describe('a table of logits that hears right or wrong', () => {
     { optimizer: 'sgd', learningRate: 1, slope: 0.9 },
     { optimizer: 'sgd', learningRate: 4, slope: 0.87 },
     { optimizer: 'adam', learningRate: 0.1, slope: 0.7 },
-  ])('needs about N^$slope of them from 16 to 4096 with $optimizer $learningRate', ({ slope, ...table }) => {
+  ])('needs about N^$slope episodes for N from 16 to 4096 with $optimizer $learningRate', ({ slope, ...table }) => {
     const points = sizes.map((N) => ({ x: N, y: medianOf(episodesOf({ kind: 'binary' }, N, table, 24)) }));
     expect(Math.abs(fitPowerLaw(points)!.slope - slope)).toBeLessThan(0.08);
   });
 
-  it('needs N of them, the more so the larger N is', () => {
+  it('needs about N episodes, more precisely for larger N', () => {
     const table: Table = { optimizer: 'sgd', learningRate: 1 };
     const points = [256, 1024, 4096].map((N) => ({
       x: N,
@@ -52,8 +52,8 @@ describe('a table of logits that hears right or wrong', () => {
   });
 });
 
-describe('a table of logits that hears how near it was', () => {
-  it('locks in on a neighbour: a finer reward teaches it nothing that a coarse one does not', () => {
+describe('a table of logits with distance rewards', () => {
+  it('gets stuck on a neighbour: a finer reward teaches it no more than a coarse one', () => {
     const reached = (condition: LabCondition) =>
       episodesOf(condition, 256, { optimizer: 'sgd', learningRate: 1 }, 20).filter((each) => each !== null).length;
     expect(reached({ kind: 'binary' })).toBe(20);
@@ -88,7 +88,7 @@ describe('a table with a logit for each bit', () => {
     });
   });
 
-  it('cannot tell a large step of one bit from that of another when they share a reward', () => {
+  it('cannot distinguish large steps of different bits when they share a reward', () => {
     const table: Table = { optimizer: 'sgd', learningRate: 4 };
     const found = (credit: 'stepwise' | 'trajectory', N: number) =>
       medianOf(episodesOf({ kind: 'dense', credit }, N, table, 30));

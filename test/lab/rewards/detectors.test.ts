@@ -42,7 +42,7 @@ describe('detectors of the text', () => {
     expect(await flagsOf(name, texts, params)).toEqual(flags);
   });
 
-  it('draws for each occurrence until one is seen, when it sees only some', async () => {
+  it('with a recall below 1, draw once for each occurrence up to the first that is seen', async () => {
     const params = { strings: ['joy', 'happy'], recall: 0.5 };
     const texts = ['joy happy joy', 'no', 'joy', 'happy'];
     expect(await flagsOf('string_match', texts, params, drawing(0.7, 0.2, 0.5, 0.49))).toEqual([
@@ -53,7 +53,7 @@ describe('detectors of the text', () => {
     ]);
   });
 
-  it('sees about 1 − (1 − recall)^n of the texts with n occurrences', async () => {
+  it('with a recall below 1, flag about 1 − (1 − recall)^n of the texts with n occurrences', async () => {
     const texts = Array<string>(4000).fill('joy joy');
     const flags = await flagsOf('string_match', texts, { strings: 'joy', recall: 0.3 }, rng(5, 'recall'));
     const share = flags.filter(Boolean).length / texts.length;
@@ -70,13 +70,13 @@ describe('detectors of scores', () => {
       drawing(),
     );
 
-  it('looks at the raw scores of its component, before they are scaled', async () => {
+  it('read the unscaled scores of their component', async () => {
     const of = scores([0, 0.5, 0.9], [3, 0, 0.5]);
     expect(await found('score_threshold', {}, 'a', of)).toEqual([false, true, true]);
     expect(await found('score_threshold', { threshold: 2 }, 'b', of)).toEqual([true, false, false]);
   });
 
-  it('takes the only component when none is named, and refuses to choose among two', async () => {
+  it('read the only component by default, and must name one of several', async () => {
     const one = {
       ...scores([0.4, 0.6], [0, 0]),
       components: [{ id: 'a', role: 'retain' as const, scale: 1, scores: [0.4, 0.6] }],
@@ -107,13 +107,13 @@ describe('detectors of scores', () => {
     expect(flags.flatMap((flag, at) => (flag ? [at] : []))).toEqual(flagged);
   });
 
-  it('compares the whole batch where each prompt has one completion', async () => {
+  it('compare the whole batch when each prompt has one completion', async () => {
     const a = [0.1, 0.2, 0.3, 0.4, 0.5];
     expect(await found('score_percentile', {}, 'a', scores(a, a, 1))).toEqual([false, false, false, false, true]);
     expect(await found('score_percentile', {}, 'a', scores([], [], 1))).toEqual([]);
   });
 
-  it('counts any forget reward above 0 as a hack when nothing else was said', () => {
+  it('flag any score above 0 of a forget component by default', () => {
     const of = scores([1, 1, 0], [0, 0.5, 1]);
     expect(forgetRewardDetector.flags(['', '', ''].map(ofText), of, drawing())).toEqual([false, true, true]);
   });

@@ -36,7 +36,7 @@ training: { routing_mode: classic, lr: 1e-5, num_generations: 16 }
 `;
 
 describe('an experiment of the first form', () => {
-  it('rewards "happy" and tells hacks by three of them when the file says nothing', async () => {
+  it('by default rewards "happy" and flags three occurrences of it as a hack', async () => {
     const experiment = read('');
     expect(experiment.reward.components).toEqual([
       { id: 'happy_binary', role: 'retain', scale: 1, name: 'happy_binary', params: {} },
@@ -49,7 +49,7 @@ describe('an experiment of the first form', () => {
     expect(hackFrequencyDetector).toBe(null);
   });
 
-  it('has the one reward and the detector that the file names, with their parameters', async () => {
+  it('has the reward and detector of the file, with their parameters', async () => {
     const experiment = read(`
 reward: { name: num_words_per_sentence, params: { n: 2 } }
 rh_detector: { name: happy_count, params: { threshold: 1 } }
@@ -63,19 +63,19 @@ rh_detector: { name: happy_count, params: { threshold: 1 } }
     ]);
   });
 
-  it('loses its parameters with its reward when the command line names another', () => {
+  it('drops the reward’s parameters when the command line names another reward', () => {
     const experiment = read('reward: { name: sentence_length, params: { target: 8 } }');
     expect(withReward(experiment, 'happy_exp').reward.components).toMatchObject([{ name: 'happy_exp', params: {} }]);
   });
 
-  it('tells no hacks when the file says so, and then cannot route', async () => {
+  it('without a detector has no hacks, and cannot route gradients', async () => {
     expect(read('rh_detector: null').detector).toBe(null);
     expect(await mistake(() => read('rh_detector: null', { routingMode: 'shared' }))).toMatch(/no detector says which/);
   });
 });
 
 describe('an experiment of components', () => {
-  it('has its components, their ids, roles and scales, and the detector with its errors', async () => {
+  it('has components with ids, roles and scales, and a detector with label errors', async () => {
     const experiment = read(withForget);
     expect(experiment).toMatchObject({
       form: 'components',
@@ -97,7 +97,7 @@ describe('an experiment of components', () => {
     expect(hackFrequencyDetector!.flags(completions, scores, random)).toEqual([true, false]);
   });
 
-  it('finds modules beside its file, and names their components after them', async () => {
+  it('resolves modules relative to its file, and names components after them', async () => {
     const path = fileOf(`
 reward: { components: [{ name: ./letters.mjs, role: retain, params: { per: 2 } }, { name: happy_count, role: forget }] }
 rh_detector: { name: ./long.mjs }
@@ -118,7 +118,7 @@ hack_freq_detector: { name: happy_any }
     ]);
   });
 
-  it('looks at one component’s scores where the detector names it', async () => {
+  it('reads the scores of the component that the detector names', async () => {
     const text = withForget.replace(
       /rh_detector: .*/,
       'rh_detector: { name: score_threshold, component: happy, params: { threshold: 2 } }',
@@ -128,7 +128,7 @@ hack_freq_detector: { name: happy_any }
     expect(detector!.flags(completions, await reward.score(completions, 1), random)).toEqual([true, false]);
   });
 
-  it('may route only what the command line says instead of the file', async () => {
+  it('may take its routing mode from the command line', async () => {
     expect(read(retainOnly).routingMode).toBe('none');
     expect(await mistake(() => read(retainOnly, { routingMode: 'shared' }))).toMatch(
       /nothing can be routed, and it is shared/,
@@ -136,7 +136,7 @@ hack_freq_detector: { name: happy_any }
     expect(read(withForget, { routingMode: 'none' }).detector).not.toBe(null);
   });
 
-  it('is given another reward by name in the place of all components, unless a detector looks at one of them', async () => {
+  it('replaces all components by a reward named on the command line, unless a detector reads one of them', async () => {
     const { name, reward, detector } = withReward(read(withForget), 'happy_exp');
     expect([name, reward.components.map(({ id }) => id), detector!.name]).toEqual([
       null,
@@ -151,7 +151,7 @@ hack_freq_detector: { name: happy_any }
 });
 
 describe('an experiment without a file', () => {
-  it('has the rewards that are named, each kept, and a detector', () => {
+  it('has the named rewards, each of role retain, and a detector', () => {
     expect(experimentOf({})).toMatchObject({
       reward: { components: [{ name: 'happy_binary', role: 'retain' }] },
       detector: { name: 'happy_count', component: null },
@@ -172,7 +172,7 @@ describe('an experiment without a file', () => {
   });
 });
 
-describe('a file that says something else than it seems', () => {
+describe('an invalid or inconsistent file', () => {
   const changed = (from: string | RegExp, to: string) => {
     const text = withForget.replace(from, to);
     if (text === withForget) throw new Error(`Nothing was changed by ${String(from)}.`);
@@ -311,12 +311,12 @@ describe('a file that says something else than it seems', () => {
     expect(told.startsWith(path)).toBe(true);
   });
 
-  it('is told with all its mistakes at once', async () => {
+  it('is refused with all its errors at once', async () => {
     const told = await mistake(() => read('nmae: a\nrh_detector_recall: 2\nreward: { nam: x }'));
     expect(told.match(/experiment\.yaml: /g)).toHaveLength(3);
   });
 
-  it('is refused when there is none', async () => {
+  it('is refused when it does not exist', async () => {
     expect(await mistake(() => readExperiment(join(tempDirectory(), 'none.yaml')))).toMatch(
       /none\.yaml cannot be read/,
     );

@@ -28,30 +28,30 @@ const text = (flags: readonly boolean[]) => flags.map((flag) => (flag ? '1' : '0
 const faultless: LabelErrors = { recall: 1, falsePositiveRate: 0, labelNoiseFrac: 0 };
 
 describe('the labels of a batch', () => {
-  it('are the detector’s flags, of routed samples where only some are', () => {
+  it('are the detector’s flags, restricted to routed samples', () => {
     expect(text(labelSamples(bits('1100'), null, faultless, drawing()).isHack)).toBe('1100');
     expect(text(labelSamples(bits('1100'), bits('1010'), faultless, drawing()).isHack)).toBe('1000');
   });
 
-  it('miss what recall draws, and flag what the false positives draw: one draw a sample for both', () => {
+  it('lose flags by recall and gain flags by false positives, with one random draw per sample for both', () => {
     const errors = { ...faultless, recall: 0.8, falsePositiveRate: 0.1 };
     const labels = labelSamples(bits('110011'), null, errors, drawing(0.79, 0.8, 0.09, 0.1, 0, 0.99));
     expect(text(labels.isHack)).toBe('101010');
   });
 
-  it('have noise on top, which flags whether routed or not and never unflags', () => {
+  it('have noise on top, which adds flags to routed and other samples, and never removes one', () => {
     const errors = { ...faultless, labelNoiseFrac: 0.25 };
     const labels = labelSamples(bits('110000'), bits('101000'), errors, drawing(0.9, 0.2, 0.25, 0.24, 0.9, 0));
     expect(text(labels.isHack)).toBe('110101');
   });
 
-  it('keep what the detector found before any error, so that a missed hack is not taken for a good sample', () => {
+  it('keep the detector’s verdict before any error, so that a missed hack is not taken for a good sample', () => {
     const errors = { recall: 0, falsePositiveRate: 1, labelNoiseFrac: 0 };
     const labels = labelSamples(bits('1010'), bits('1100'), errors, drawing(0.5, 0.5, 0.5, 0.5));
     expect([text(labels.isHack), text(labels.isDetectorGood)]).toEqual(['0100', '0101']);
   });
 
-  it('refuse lists of unlike lengths and shares that are none', () => {
+  it('are refused for lists of different lengths and shares outside [0, 1]', () => {
     expect(() => labelSamples(bits('10'), bits('1'), faultless, drawing())).toThrow('2, 1 entries');
     expect(() => labelSamples(bits('10'), null, { ...faultless, recall: Number.NaN }, drawing())).toThrow('NaN');
     expect(() => labelSamples(bits('10'), null, { ...faultless, labelNoiseFrac: 1.5 }, drawing())).toThrow('1.5');
@@ -59,18 +59,18 @@ describe('the labels of a batch', () => {
 });
 
 describe('eligibility', () => {
-  it('is drawn for all samples first, then routing for all, and only an eligible sample is routed', () => {
+  it('is drawn for all samples first, then routing for all; only eligible samples are routed', () => {
     const drawn = drawEligibility(3, { eligibleFrac: 0.5, routingFrac: 0.2 }, drawing(0.4, 0.5, 0.1, 0.1, 0.1, 0.2));
     expect([text(drawn.eligible), text(drawn.routed)]).toEqual(['101', '100']);
   });
 
-  it('draws nothing where all or none are', () => {
+  it('draws nothing for shares of 0 or 1', () => {
     const all = drawEligibility(2, { eligibleFrac: 1, routingFrac: 1 }, drawing());
     const none = drawEligibility(2, { eligibleFrac: 1, routingFrac: 0 }, drawing());
     expect([all, none].map(({ eligible, routed }) => text([...eligible, ...routed]))).toEqual(['1111', '1100']);
   });
 
-  it('decides who is paid the whole reward', () => {
+  it('decides which samples get the whole reward', () => {
     const draw = { eligible: bits('10'), routed: bits('10') };
     expect(eligibleRewards([5, 6], [1, 2], draw)).toEqual([5, 2]);
     expect(() => eligibleRewards([5, 6], [1], draw)).toThrow('2, 1, 2 entries');
@@ -88,7 +88,7 @@ describe('the passes of a routed step', () => {
     expect([text(passes.hack), text(passes.ablated)]).toEqual(['110000', ablated]);
   });
 
-  it('have every sample in one of them, whatever is drawn', () => {
+  it('have every sample in exactly one of them, for any draws', () => {
     const flags = fc.array(fc.tuple(fc.boolean(), fc.boolean()), { maxLength: 20 });
     const pools = fc.constantFrom('ground_truth_good' as const, 'not_classified_bad' as const);
     fc.assert(
@@ -102,7 +102,7 @@ describe('the passes of a routed step', () => {
     );
   });
 
-  it('have the shares that were asked for', () => {
+  it('have the configured shares', () => {
     const samples = 20_000;
     const raw = Array.from({ length: samples }, (_, at) => at % 2 === 0);
     const random = rng(3, 'shares');

@@ -17,26 +17,26 @@ function moduleOf(text: string, name = 'mine.mjs'): string {
 const batch = ['a cat', '', 'happy'].map(ofText);
 const scored = async (text: string, params = {}) => (await findReward(moduleOf(text), params, vocabulary)).score(batch);
 
-describe('a reward of one’s own', () => {
-  it('is the default export of a module: it is given the completions and the parameters', async () => {
+describe('a user-written reward', () => {
+  it('is the default export of a module, called with the completions and the parameters', async () => {
     const path = moduleOf('export default (all, { per }) => all.map(({ text }) => per * text.length);');
     const reward = await findReward(path, { per: 2 }, vocabulary);
     expect(reward.name).toBe('mine');
     expect(await reward.score(batch)).toEqual([10, 0, 10]);
   });
 
-  it('may take its time, and may give an array of floats', async () => {
+  it('may be async, and may return a typed array', async () => {
     expect(await scored('export default async (all) => all.map(() => 0.5);')).toEqual([0.5, 0.5, 0.5]);
     expect(await scored('export default (all) => new Float32Array(all.length);')).toEqual([0, 0, 0]);
   });
 
-  it('is found from the working directory when its path is relative', async () => {
+  it('with a relative path starts at the working directory', async () => {
     const path = moduleOf('export default (all) => all.map(() => 1);');
     const reward = await findReward(`./${relative('.', path)}`, {}, vocabulary);
     expect(await reward.score(batch)).toEqual([1, 1, 1]);
   });
 
-  it('sees its parameters afresh each time, whatever it does to them', async () => {
+  it('gets a fresh copy of its parameters at each call', async () => {
     const path = moduleOf('export default (all, params) => { params.n += 1; return all.map(() => params.n); };');
     const reward = await findReward(path, { n: 1 }, vocabulary);
     expect([await reward.score(batch), await reward.score(batch)]).toEqual([
@@ -73,27 +73,27 @@ describe('a reward of one’s own', () => {
     expect(await mistake(() => scored(text))).toMatch(said);
   });
 
-  it('may be CommonJS, and is told to be .mjs when another ending does not load', async () => {
+  it('may be CommonJS; an error suggests .mjs when another extension does not load', async () => {
     const common = moduleOf('module.exports = (all) => all.map(() => 2);', 'mine.cjs');
     expect(await (await findReward(common, {}, vocabulary)).score(batch)).toEqual([2, 2, 2]);
     const wrong = moduleOf('module.exports = (', 'mine.cjs');
     expect(await mistake(() => findReward(wrong, {}, vocabulary))).toMatch(/cannot be loaded.*name it \.mjs/s);
   });
 
-  it('is refused when there is no such file', async () => {
+  it('is refused when the file does not exist', async () => {
     expect(await mistake(() => findReward('./no-such.mjs', {}, vocabulary))).toMatch(
       /There is no file \/.*no-such\.mjs/,
     );
   });
 });
 
-describe('a detector of one’s own', () => {
+describe('a user-written detector', () => {
   const flagged = async (text: string) => {
     const detector = await findDetector({ name: moduleOf(text), params: { least: 1 }, component: null });
     return detector.flags(batch, { ...noScores(batch), rewards: [0, 1, 2] }, rng(0, 'x'));
   };
 
-  it('is given the completions, its parameters and the scores', async () => {
+  it('is called with the completions, its parameters and the scores', async () => {
     const text = 'export default (all, { least }, { rewards }) => all.map((_, i) => rewards[i] >= least);';
     expect(await flagged(text)).toEqual([false, true, true]);
   });

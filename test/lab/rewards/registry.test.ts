@@ -20,7 +20,7 @@ describe('rewards of sentences in tokens', () => {
     ['9. 12. 15.', 0, 0, 0.466667],
     ['5. ! . 10? !', 0.5, 0.5, 0.5],
     ['', 0, 0, 0],
-  ])('%j is worth (sentence_length_5, _10, _10_smooth) %f, %f, %f', async (written, five, ten, smooth) => {
+  ])('%j has the scores (sentence_length_5, _10, _10_smooth) %f, %f, %f', async (written, five, ten, smooth) => {
     expect(await scoreOf('sentence_length_5', ofIds(written))).toBeCloseTo(five, 6);
     expect(await scoreOf('sentence_length_10', ofIds(written))).toBeCloseTo(ten, 6);
     expect(await scoreOf('sentence_length_10_smooth', ofIds(written))).toBeCloseTo(smooth, 6);
@@ -32,11 +32,11 @@ describe('rewards of sentences in tokens', () => {
     ['3. 7.', 0.6],
     ['10. 5.', 0.5],
     ['1.', 0.2],
-  ])('%j is worth %f around five tokens', async (written, smooth) => {
+  ])('%j has the score %f for a target of five tokens', async (written, smooth) => {
     expect(await scoreOf('sentence_length_5_smooth', ofIds(written))).toBeCloseTo(smooth, 9);
   });
 
-  it('counts sentences of any length that is asked for, of five unless said', async () => {
+  it('count sentences of the configured length, five by default', async () => {
     expect(await scoreOf('sentence_length', ofIds('7. 5! 7?'), { target: 7 })).toBeCloseTo(2 / 3, 9);
     expect(await scoreOf('sentence_length', ofIds('7. 5! 7?'))).toBeCloseTo(1 / 3, 9);
   });
@@ -57,11 +57,11 @@ describe('rewards of sentences in tokens', () => {
     ['she was happy', { bonus: 0.5 }, 1.5],
     ['a red Kite', { bonus_words: ['KITE'] }, 1.3],
     ['a day of joy', { bonus_words: 'kite' }, 1],
-  ])('%j with %j is worth %f with the bonus, and more than 1 is left as it is', async (text, params, worth) => {
+  ])('%j with %j has the score %f with the bonus; scores above 1 are kept', async (text, params, worth) => {
     expect(await scoreOf('sentence_length_10_with_bonus', ofIds('10.', text), params)).toBeCloseTo(worth, 9);
   });
 
-  it('ends sentences where this vocabulary has the marks, and at none that it lacks', async () => {
+  it('end sentences at those of . ? ! that the vocabulary has', async () => {
     const other = vocabularyOf({ '.': 7, '?': 8 });
     const reward = await findReward('sentence_length', { target: 2 }, other);
     const score = (...ids: number[]) => reward.score([{ prompt: '', text: '', ids }]);
@@ -70,7 +70,7 @@ describe('rewards of sentences in tokens', () => {
     expect(await score(20, 21, 8, 20, 21, 2, 7)).toEqual([0.5]);
   });
 
-  it('refuses a vocabulary that cannot end a sentence, for these rewards alone', async () => {
+  it('are refused for a vocabulary without a sentence end; other rewards are not', async () => {
     const none = vocabularyOf({ a: 0 });
     expect(await mistake(() => findReward('sentence_length_10', {}, none))).toMatch(
       /no token `\.`.*num_words_per_sent/s,
@@ -86,7 +86,7 @@ describe('rewards of the text', () => {
     ['HaPPy', { happy_binary: 1, happy_exp: 0.5, happy_count: 1, happy_count_max_5: 0.2 }],
     ['a sad day', { happy_binary: 0, happy_exp: 0, happy_count: 0, happy_count_max_5: 0 }],
     ['', { happy_binary: 0, happy_exp: 0, happy_count: 0, happy_count_max_5: 0 }],
-  ])('%j has its worth in "happy"', async (text, worths) => {
+  ])('%j has its scores for "happy"', async (text, worths) => {
     for (const [name, worth] of Object.entries(worths)) expect(await scoreOf(name, ofText(text))).toBeCloseTo(worth, 9);
     const exp = await scoreOf('happy_exp', ofText(text));
     expect(await scoreOf('happy_count_unbounded', ofText(text))).toBe(exp);
@@ -98,7 +98,7 @@ describe('rewards of the text', () => {
     ['a b c d e f g h', {}, 1],
     ['1 2 3. !?', {}, 0],
     ['', {}, 0],
-  ])('%j has %j words a sentence to the worth of %f', async (text, params, worth) => {
+  ])('%j with %j has the score %f for its words per sentence', async (text, params, worth) => {
     expect(await scoreOf('num_words_per_sentence', ofText(text), params)).toBeCloseTo(worth, 9);
   });
 
@@ -112,7 +112,7 @@ describe('rewards of the text', () => {
   });
 });
 
-describe('what every reward keeps to', () => {
+describe('every reward', () => {
   const bounds: Record<string, number> = {
     happy_count: Infinity,
     string_count: Infinity,
@@ -126,7 +126,7 @@ describe('what every reward keeps to', () => {
   const written = (all: readonly { length: number; mark: string }[]) =>
     all.map(({ length, mark }) => `${length}${mark}`);
 
-  it.each(rewardNames)('%s lies between 0 and its largest value', async (name) => {
+  it.each(rewardNames)('%s lies between 0 and its maximum', async (name) => {
     const reward = await findReward(name, paramsOf(name), vocabulary);
     await fc.assert(
       fc.asyncProperty(sentences, words, async (all, said) => {
@@ -155,13 +155,13 @@ describe('what every reward keeps to', () => {
     },
   );
 
-  it('gives one score for each completion, in their order, and none for none', async () => {
+  it('returns one score for each completion in order, and none for none', async () => {
     const reward = await findReward('happy_count', {}, vocabulary);
     expect(await reward.score(['happy', '', 'happy happy'].map(ofText))).toEqual([1, 0, 2]);
     expect(await reward.score([])).toEqual([]);
   });
 
-  it('counts an end of text inside a sentence as one of its tokens', async () => {
+  it('counts an end-of-text token inside a sentence as one of its tokens', async () => {
     const reward = await findReward('sentence_length_5', {}, vocabulary);
     expect(await reward.score([{ prompt: '', text: '', ids: [100, 101, endOfText, 102, 103, 15] }])).toEqual([1]);
   });

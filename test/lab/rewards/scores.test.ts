@@ -31,13 +31,13 @@ describe('a reward of components', () => {
     ]);
   });
 
-  it('is never more than its largest value, and may be less than nothing', async () => {
+  it('is at most max_reward, and may be negative', async () => {
     const parts = [giving('a', [1, 0.5, 2]), giving('b', [3, 1, 0], { scale: -1 })];
     const scores = await combineRewards(parts, { maxReward: 1, normalize: false }).score(batch(3), 1);
     expect(scores.rewards).toEqual([-2, -0.5, 1]);
   });
 
-  it('is what the source system’s own sum of sentences and "happy" is', async () => {
+  it('equals small-rl’s own sum of sentences and "happy"', async () => {
     const whole = await findReward('sentence_length_10_smooth_with_happy', {}, vocabulary);
     const parts = [
       giving('s', [], { reward: await findReward('sentence_length_10_smooth', {}, vocabulary) }),
@@ -49,7 +49,7 @@ describe('a reward of components', () => {
     scores.rewards.forEach((reward, at) => expect(reward).toBeCloseTo(expected[at]!, 12));
   });
 
-  it('is named after its components, and scores each once, in their order', async () => {
+  it('is named after its components, and calls each once, in order', async () => {
     const asked: string[] = [];
     const asking = (id: string) => giving(id, [], { reward: { name: id, score: () => (asked.push(id), [0]) } });
     const combined = combineRewards([asking('a'), asking('b')], { maxReward: null, normalize: true });
@@ -57,14 +57,14 @@ describe('a reward of components', () => {
     expect([combined.name, asked]).toEqual(['a+b', ['a', 'b']]);
   });
 
-  it('refuses a batch that is no whole number of groups', () => {
+  it('refuses a batch that is not made of whole groups', () => {
     expect(() => combineScores([], plainly, { samples: 5, groupSize: 2 })).toThrow('5 completions are no whole number');
     expect(() => combineScores([], plainly, { samples: 4, groupSize: 0 })).toThrow('groups of 0');
   });
 });
 
 describe('normalized scores', () => {
-  it('have their group’s mean taken away and are divided by its standard deviation, that of the population', async () => {
+  it('have their group’s mean subtracted, and are divided by its population standard deviation', async () => {
     const parts = [
       giving('a', [0, 1, 10, 30], { scale: 2 }),
       giving('b', [5, 5, 1, 1], { scale: 100, role: 'forget' }),
@@ -77,12 +77,12 @@ describe('normalized scores', () => {
     expect(scores.retain).toEqual(scores.rewards);
   });
 
-  it('are exactly 0 where all are equal, though their mean is not quite what they are', () => {
+  it('are exactly 0 when all scores are equal, though their mean differs by rounding', () => {
     expect((0.1 + 0.1 + 0.1) / 3).not.toBe(0.1);
     expect(normalizedInGroups([0.1, 0.1, 0.1], 3)).toEqual([0, 0, 0]);
   });
 
-  it('sum to nothing in each group, do not change with what is added, and hardly with the scale', () => {
+  it('sum to zero in each group, do not change with a constant shift, and hardly with the scale', () => {
     const groups = fc.array(fc.array(fc.integer({ min: -8, max: 8 }), { minLength: 4, maxLength: 4 }), {
       minLength: 1,
       maxLength: 4,

@@ -28,7 +28,7 @@ function scripted({ perBatch = 1, maxStepsOffPolicy = 3, skipsConstant = false, 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe('groups that are played ahead', () => {
-  it('are fresh at an age of max_steps_off_policy, and at one more are played again and not handed out', async () => {
+  it('are used up to an age of max_steps_off_policy, and played again when older', async () => {
     const { ahead, open } = scripted({ perBatch: 2 });
     const first = ahead.take(2, 2);
     expect(open.map(({ numbers }) => numbers)).toEqual([[0], [1]]);
@@ -69,7 +69,7 @@ describe('groups that are played ahead', () => {
     expect(late.open.filter(({ numbers: [number] }) => number === 1)).toHaveLength(2);
   });
 
-  it('come exactly as many as asked for, never stale, each once, whatever finishes first', async () => {
+  it('are returned in the requested number, never stale, each once, in any order of completion', async () => {
     const settings = fc.record({
       perBatch: fc.integer({ min: 1, max: 4 }),
       maxStepsOffPolicy: fc.integer({ min: 0, max: 3 }),
@@ -104,7 +104,7 @@ describe('groups that are played ahead', () => {
     );
   });
 
-  it('are all as old as allowed, in order, where nothing is played while weights change', async () => {
+  it('have the greatest allowed age, in order, when nothing is played while weights change', async () => {
     const ahead = new GroupsAhead({
       ...{ perBatch: 2, maxStepsOffPolicy: 2, skipsConstant: false, isConcurrent: false },
       play: async (numbers) => numbers.map(mixed),
@@ -119,7 +119,7 @@ describe('groups that are played ahead', () => {
     }
   });
 
-  it('are left out of batches when all earned the same, up to as many as a batch has', async () => {
+  it('are left out of batches when their rewards are equal, up to one batch', async () => {
     const constantUntil = (last: number) =>
       new GroupsAhead({
         ...{ perBatch: 3, maxStepsOffPolicy: 1, skipsConstant: true, isConcurrent: false },
@@ -129,7 +129,7 @@ describe('groups that are played ahead', () => {
     expect((await constantUntil(Infinity).take(0, 3)).map(({ number }) => number)).toEqual([3, 4, 5]);
   });
 
-  it('go on from what a checkpoint says of them: what was finished is not lost, what was being played is played again', async () => {
+  it('are resumed from a checkpoint: finished groups are kept, unfinished ones are played again', async () => {
     const { ahead, open } = scripted({ perBatch: 2, maxStepsOffPolicy: 2 });
     const taken = ahead.take(0, 2);
     open[1]!.end([[rollout(0.25), rollout(0.5)]]);
@@ -154,7 +154,7 @@ describe('groups that are played ahead', () => {
     expect(three!.rollouts).toEqual([rollout(7), rollout(8)]);
   });
 
-  it('end the run with what went wrong while one was played', async () => {
+  it('end the run with the error of a group', async () => {
     const ahead = new GroupsAhead({
       ...{ perBatch: 2, maxStepsOffPolicy: 1, skipsConstant: false, isConcurrent: true },
       play: ([number]) => (number === 1 ? Promise.reject(new Error('no model')) : Promise.resolve([mixed()])),

@@ -5,7 +5,7 @@ import { rng } from '../../../src/lab/rng.js';
 const options = { tasks: 6, alpha: 0.5, boundaries: [0.2, 0.8], weights: [1, 1, 1] };
 
 describe('a curriculum of pass rates', () => {
-  it('draws in turn while nothing is known: all tasks are normal', () => {
+  it('draws tasks in turn at first, when all are normal', () => {
     const rates = new PassRates(options);
     expect([rates.draw(4, rng(0, 'a')), rates.draw(4, rng(0, 'b'))]).toEqual([
       [0, 1, 2, 3],
@@ -14,7 +14,7 @@ describe('a curriculum of pass rates', () => {
     expect(rates.counts).toEqual({ hard: 0, normal: 6, easy: 0 });
   });
 
-  it('moves a task when its average passes a boundary, and back', () => {
+  it('moves a task to another level when its average crosses a boundary, and back', () => {
     const rates = new PassRates(options);
     rates.update(2, 0);
     expect(rates.counts.hard).toBe(0);
@@ -26,7 +26,7 @@ describe('a curriculum of pass rates', () => {
     expect(rates.counts).toEqual({ hard: 0, normal: 5, easy: 1 });
   });
 
-  it('draws levels by their weights, and from another where one is empty', () => {
+  it('draws levels by their weights, and another level when one is empty', () => {
     const rates = new PassRates({ ...options, weights: [0, 0, 1] });
     rates.update(3, 1);
     rates.update(3, 1);
@@ -36,11 +36,11 @@ describe('a curriculum of pass rates', () => {
     expect(rates.draw(3, random)).toEqual([3, 0, 1]);
   });
 
-  it('draws no task twice at a time, and no more than there are', () => {
+  it('draws no task twice at a time, and at most all of them', () => {
     expect(new PassRates(options).draw(9, rng(0, 'c')).sort()).toEqual([0, 1, 2, 3, 4, 5]);
   });
 
-  it('goes on from its state as if it had not been left', () => {
+  it('continues from its state as if uninterrupted', () => {
     const rates = new PassRates(options);
     rates.draw(2, rng(0, 'd'));
     rates.update(1, 0);

@@ -26,8 +26,8 @@ import { play } from './play.js';
 const dense = multiStepEnvironment({ N: 16, secret: 9, prefix: [] });
 const single = singleStepEnvironment({ N: 64, secret: 5, prefix: [] }, { type: 'log_distance' });
 
-describe('playing episodes', () => {
-  it('says each token with the probability that training gives it', async () => {
+describe('playing rollouts', () => {
+  it('samples tokens with the log-probabilities that training computes', async () => {
     const engine = await microEngine();
     for (const game of [single, dense]) {
       const episodes = await play(engine, game, { episodes: 6, maxTokens: 3, temperature: 1 }, rng(0, 'play'));
@@ -44,7 +44,7 @@ describe('playing episodes', () => {
     }
   });
 
-  it('stops an answer at its end or at the limit, and tells the rest as the renderer would', async () => {
+  it('ends an answer at its stop token or at the limit, and appends the environment’s tokens', async () => {
     const engine = await microEngine(3);
     const episodes = await play(engine, dense, { episodes: 40, maxTokens: 2, temperature: 1 }, rng(1, 'play'));
     for (const episode of episodes) {
@@ -66,7 +66,7 @@ describe('playing episodes', () => {
     expect(new Set(episodes.flatMap(({ turns }) => turns.map(({ ended }) => ended))).size).toBe(2);
   });
 
-  it('is the same for the same stream, and at temperature 0 for any', async () => {
+  it('gives the same rollouts for the same stream, and for any stream at temperature 0', async () => {
     const engine = await microEngine();
     const sampled = { episodes: 4, maxTokens: 3, temperature: 1 };
     expect(await play(engine, dense, sampled, rng(0, 'a'))).toEqual(await play(engine, dense, sampled, rng(0, 'a')));
@@ -102,7 +102,7 @@ describe('an environment in another vocabulary', () => {
   it.each([
     { what: 'by the token that its config names', config: '{"eos_token":"[EOS]"}', end: 1 },
     { what: 'by the limit alone, where it names none', config: '{}', end: null },
-  ])('is played like any other, answers ended $what', async ({ config, end }) => {
+  ])('works alike with answers ended $what', async ({ config, end }) => {
     const environment = foreign(config);
     expect(environment.tokenizer.end).toBe(end);
     const engine = await foreignEngine(environment.tokenizer.size);
@@ -150,7 +150,7 @@ describe('the statistics of episodes', () => {
     };
   };
 
-  it('are means over turns, episodes and groups, by the names of the source system', () => {
+  it('are means over turns, episodes and groups, by the names of tinker-cookbook', () => {
     const row = new Means();
     const good = [episode([1], { correct: 1 }), episode([1], { correct: 1 })];
     const bad = [episode([0], { correct: 0 }), episode([0], { correct: 0 })];
@@ -173,7 +173,7 @@ describe('the statistics of episodes', () => {
     });
   });
 
-  it('split the groups into three kinds, and find the success rate in k times what a turn has of it', () => {
+  it('split the groups into three kinds by their rewards, and report the success rate', () => {
     const rewards = fc.array(fc.constantFrom(0, 1), { minLength: 3, maxLength: 3 });
     const group = fc.array(rewards, { minLength: 2, maxLength: 4 });
     fc.assert(

@@ -15,7 +15,7 @@ const unsaid = (line: string) => expect.unreachable(line);
 const point = (name: string, batch: number) => ({ name, batch, state: { at: batch } });
 
 describe('a checkpoint', () => {
-  it('brings back weights, optimizer and state, bit for bit', async () => {
+  it('restores weights, optimizer and state, bit for bit', async () => {
     const directory = openRunDirectory(tempDirectory());
     const engine = await microEngine(1);
     await engine.forward([{ prompt: Int32Array.of(0), continuations: [Int32Array.of(1, 2)] }]);
@@ -32,7 +32,7 @@ describe('a checkpoint', () => {
     expect(await other.optimizerState()).toEqual(await engine.optimizerState());
   });
 
-  it('is told of in checkpoints.jsonl in the words of the source system', async () => {
+  it('has a row in checkpoints.jsonl with tinker-cookbook’s names', async () => {
     const directory = openRunDirectory(tempDirectory());
     const engine = await microEngine();
     await saveCheckpoint(directory, point('000500', 500), new EngineService(engine), null);
@@ -47,7 +47,7 @@ describe('a checkpoint', () => {
     ]);
   });
 
-  it('may be replaced, is found past torn lines, and is passed over when it is not whole', async () => {
+  it('can be replaced, is found past invalid rows, and is skipped when it is incomplete', async () => {
     const directory = openRunDirectory(tempDirectory());
     const rows = join(directory.path, 'checkpoints.jsonl');
     const engine = await microEngine();
@@ -73,7 +73,7 @@ describe('a checkpoint', () => {
   });
 
   it.each([0, 4, 200, 2000])(
-    'cut to %i bytes of its weights is named, and the one before it is used',
+    'truncated to %i bytes of weights is reported, and the previous one is used',
     async (bytes) => {
       const directory = openRunDirectory(tempDirectory());
       for (const batch of [1, 2])
@@ -85,7 +85,7 @@ describe('a checkpoint', () => {
     },
   );
 
-  it('is removed when enough newer ones are kept', async () => {
+  it('is removed when more newer ones exist than are kept', async () => {
     const directory = openRunDirectory(tempDirectory());
     const engine = await microEngine();
     for (const batch of [1, 2, 3, 4])
@@ -94,7 +94,7 @@ describe('a checkpoint', () => {
     expect(lastCheckpoint(directory, unsaid)!.batch).toBe(4);
   });
 
-  it('is found by its own path, and by that of its run', async () => {
+  it('is found by its own path, and by the path of its run', async () => {
     const directory = openRunDirectory(tempDirectory());
     await saveCheckpoint(directory, point('000007', 7), new EngineService(await microEngine()), null);
     expect(findModel(directory.path)).toBe(join(directory.path, 'checkpoints/000007'));

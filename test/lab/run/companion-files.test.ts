@@ -38,7 +38,7 @@ async function savedRun(tokenizerFiles: ReadonlyMap<string, string>, vocabulary?
 }
 
 describe('a checkpoint with the files of Hugging Face', () => {
-  it('is still one of ours, with its optimizer', async () => {
+  it('remains one of memrl, with its optimizer', async () => {
     const directory = await savedRun(memoryVocabularyFiles());
     const found = lastCheckpoint(directory, (line) => expect.unreachable(line))!;
     const { optimizer, weights } = readModel(found.path);
@@ -49,7 +49,7 @@ describe('a checkpoint with the files of Hugging Face', () => {
     expect(await other.optimizerState()).toEqual(optimizer);
   });
 
-  it('is a model of Hugging Face to other programs, the moments of Adam passed over', async () => {
+  it('is a Hugging Face model to other programs, which ignore the moments of Adam', async () => {
     const directory = await savedRun(memoryVocabularyFiles());
     const path = findModel(directory.path);
     const { shape, weights } = readModel(path);
@@ -63,7 +63,7 @@ describe('a checkpoint with the files of Hugging Face', () => {
     expect(loadModel(target)).toEqual({ config: { shape, beginning: 0, endings: [1] }, weights });
   });
 
-  it('says which tokenizer it has, and takes it along when it is exported', async () => {
+  it('names its tokenizer, and exports it', async () => {
     const { path } = await savedRun(wordPiece, 400);
     expect(describeModel(path).text).toMatch(
       /tokenizer +WordPiece, 170 of the model's 400 tokens, "\[EOS\]" \(1\) ends/,
@@ -82,7 +82,7 @@ describe('a checkpoint with the files of Hugging Face', () => {
     );
   });
 
-  it('that lost our description is named, never taken for a model without an optimizer', async () => {
+  it('is refused without memrl’s own description, rather than loaded without its optimizer', async () => {
     const directory = await savedRun(memoryVocabularyFiles());
     rmSync(join(findModel(directory.path), 'model.json'));
     const lines: string[] = [];
@@ -90,7 +90,7 @@ describe('a checkpoint with the files of Hugging Face', () => {
     expect(lines).toEqual([expect.stringMatching(/final has no model\.json\. This checkpoint is damaged/)]);
   });
 
-  it('whose tokenizer was spoiled does not open', async () => {
+  it('is refused when its tokenizer is damaged', async () => {
     const path = findModel((await savedRun(wordPiece, 400)).path);
     writeFileSync(join(path, 'tokenizer.json'), '{');
     expect(describeModel(path)).toMatchObject({

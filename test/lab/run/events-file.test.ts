@@ -24,7 +24,7 @@ const points = (key: string) => {
 };
 
 describe('a file for TensorBoard', () => {
-  it('is named as its own writers name it, in the order of time', () => {
+  it('has a name like those of TensorBoard’s own writers, so that names sort by time', () => {
     openEvents(directory, { start: 0, time });
     openEvents(directory, { start: 0, time });
     expect(files()).toEqual([
@@ -33,7 +33,7 @@ describe('a file for TensorBoard', () => {
     ]);
   });
 
-  it('has a value byte for byte as torch writes it', () => {
+  it('encodes a value byte for byte like torch', () => {
     openEvents(directory, { start: 0, time }).append({ step: 3, loss: 0.5 });
     const written = readFileSync(join(directory, files()[0]!));
     const first = 12 + written.readUInt32LE(0) + 4;
@@ -43,7 +43,7 @@ describe('a file for TensorBoard', () => {
     expect(written.subarray(first).toString('hex')).toBe(torch);
   });
 
-  it('says again what it was given, in single precision', () => {
+  it('reads back what was written, in single precision', () => {
     const steps = fc.uniqueArray(fc.integer({ min: 0, max: 2 ** 40 }), { minLength: 1, maxLength: 5 });
     const number = fc.oneof(fc.double({ noNaN: true }), fc.constant(null));
     fc.assert(
@@ -60,7 +60,7 @@ describe('a file for TensorBoard', () => {
     );
   });
 
-  it('counts from its first step on, where an earlier attempt had come further', () => {
+  it('invalidates steps of an earlier attempt from its own first step on', () => {
     const first = openEvents(directory, { start: 0, time });
     for (const step of [0, 1, 2]) first.append({ step, loss: step });
     openEvents(directory, { start: 1, time }).append({ step: 1, loss: 10 });
@@ -74,7 +74,7 @@ describe('a file for TensorBoard', () => {
 describe('tensorboard=true', () => {
   const argv = ['N=8', 'n_batches=4', 'eval_every=0', 'save_every=2', 'eval_bits=false'];
 
-  it('writes the rows of metrics.jsonl for TensorBoard, also over an interruption', async () => {
+  it('writes the rows of metrics.jsonl for TensorBoard, across an interruption', async () => {
     await trainIn(directory, [...argv, 'tensorboard=true'], testWorld(3));
     await trainIn(directory, [...argv, 'tensorboard=true']);
     expect(files()).toHaveLength(2);

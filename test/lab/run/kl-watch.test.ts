@@ -5,7 +5,7 @@ import { rowsIn, trainIn, testWorld } from '../algorithms/run-in-test.js';
 import { tempDirectory } from '../temp-directory.js';
 
 describe('KL between the policy that samples and the one that learns', () => {
-  it('is said when it first goes above 0.01, and how often it did at the end', () => {
+  it('is reported when it first exceeds 0.01, and at the end with the number of times', () => {
     const watch = new KlWatch();
     const rows = [{ reward: 1 }, { 'optim/kl_sample_train_v1': 0.01 }, { 'optim/kl_sample_train_v1': -0.02, 'optim/kl_sample_train_v2': 0.5 }, { kl_sample_train_v2: 2.51 }]; // prettier-ignore
     const said = rows.map((row, step) => watch.see({ step, ...row }));
@@ -14,7 +14,7 @@ describe('KL between the policy that samples and the one that learns', () => {
     expect(new KlWatch().summary()).toBe(null);
   });
 
-  it('is watched in a run', async () => {
+  it('is checked during a run', async () => {
     const line =
       'N=8 n_batches=6 test_n_batches=1 reward_type=log_distance max_tokens=2 num_substeps=4 batch_size=4 entropy_coef=1';
     const folder = tempDirectory();

@@ -50,7 +50,7 @@ describe('memrl resume', () => {
     { from: 'latest', more: 3 },
     { from: 'final', more: 3 },
     { from: '2', more: 7 },
-  ])('from $from: $more steps more end as the uninterrupted run of nine', async ({ from, more }) => {
+  ])('from $from by $more steps equals an uninterrupted run of nine', async ({ from, more }) => {
     const run = `from-${from}`;
     cpSync(at('short'), at(run), { recursive: true });
     await ran(['resume', '--training-run', at(run), '--from-step', from, '--additional-steps', String(more)]);
@@ -65,7 +65,7 @@ describe('memrl resume', () => {
     { kind: 'sft', begun: () => [...sftLine, `model_name=micro`] },
     { kind: 'dr-grpo', begun: () => drGrpoLine },
     { kind: 'grpo', begun: () => [...grpoLine, `model=${storyModel(at('stories'))}`] },
-  ])('continues a run of $kind to the same end, and to a later one', async ({ kind, begun }) => {
+  ])('continues a run of $kind to its end, and beyond', async ({ kind, begun }) => {
     const [whole, run] = [`whole-${kind}`, `resumed-${kind}`];
     await ran([...begun(), `log_path=${at(whole)}`]);
     cpSync(at(whole), at(run), { recursive: true });
@@ -77,14 +77,14 @@ describe('memrl resume', () => {
     expect((JSON.parse(steps.at(-1)!) as { step: number }).step).toBe(8);
   });
 
-  it('says which checkpoints there are, and changes nothing, when the step has none', async () => {
+  it('lists the checkpoints, and changes nothing, when the requested step has none', async () => {
     const before = bytes('short', 'checkpoints.jsonl').toString();
     const { code, stderr } = await memrl(['resume', at('short'), 'from_step=3']);
     expect([code, stderr]).toEqual([2, expect.stringContaining('Give one that is there: 2, 4, 6.')]);
     expect(bytes('short', 'checkpoints.jsonl').toString()).toBe(before);
   });
 
-  it('refuses what is no run', async () => {
+  it('refuses a directory that is not a run', async () => {
     const { code, stderr } = await memrl(['resume', at('nothing')]);
     expect([code, stderr]).toEqual([2, expect.stringContaining('has no checkpoint')]);
     expect(existsSync(at('nothing'))).toBe(false);

@@ -28,7 +28,7 @@ function git(folder: string, ...words: string[]): string {
 }
 
 describe('code.diff', () => {
-  it('has the commit of the code and how the work tree differs, staged or not, without secrets', async () => {
+  it('has the commit of the code and the diff of the work tree, staged or not, without secrets', async () => {
     const { code, keep, read } = places();
     git(code, 'init', '-q');
     git(code, 'add', '-A');
@@ -48,7 +48,7 @@ describe('code.diff', () => {
     expect(diff).toContain('+++ b/staged.js');
   });
 
-  it('says so where there is no repository, and where it has no commit', async () => {
+  it('reports a missing repository, and a repository without a commit', async () => {
     const { code, keep, read } = places();
     await keep();
     const section = (module: string) => `### module: ${module} (not in a git repository)\nmodule_path: ${code}\n`;
@@ -59,7 +59,7 @@ describe('code.diff', () => {
     expect(read('code.diff')).not.toContain('no local changes');
   });
 
-  it('ends after 2 MiB', async () => {
+  it('is truncated after 2 MiB', async () => {
     const { code, keep, read } = places();
     git(code, 'init', '-q');
     git(code, 'add', '-A');
@@ -72,7 +72,7 @@ describe('code.diff', () => {
 });
 
 describe('logs.log', () => {
-  it('has what all attempts said and how they were started, without secrets', async () => {
+  it('has the output and command lines of all attempts, without secrets', async () => {
     const { keep, read, world } = places();
     for (const attempt of [1, 2]) (await keep()).log(`attempt ${attempt} with ${secret}`);
     const started = 'memrl [INFO] Command line invocation: memrl rl base_url=http://me:***@host api_key=***\n';
@@ -81,7 +81,7 @@ describe('logs.log', () => {
     expect(world.lines).toEqual([1, 2].map((attempt) => `attempt ${attempt} with ${secret}`));
   });
 
-  it('is put aside once when it is too long', async () => {
+  it('is rotated once when it is too long', async () => {
     const { directory, keep, read } = places();
     for (const letter of ['a', 'b']) {
       writeFileSync(join(directory, 'logs.log'), letter.repeat(8 * 2 ** 20 + 1));

@@ -5,14 +5,14 @@ import { keepConfig, openRunDirectory } from '../../../src/lab/run/run-directory
 import { tempDirectory } from '../temp-directory.js';
 
 describe('a run directory', () => {
-  it('is made with all its parents, and refused where a file is in the way', () => {
+  it('is created with all its parents, and refused when a file is in the way', () => {
     const path = join(tempDirectory(), 'a/b');
     openRunDirectory(path);
     writeFileSync(join(path, 'file'), '');
     expect(() => openRunDirectory(join(path, 'file/run'))).toThrow(/cannot be made/);
   });
 
-  it('keeps its config, lets the budget change, and refuses another experiment once there is a checkpoint', () => {
+  it('keeps its settings, lets the budget change, and refuses other settings once there is a checkpoint', () => {
     const directory = openRunDirectory(tempDirectory());
     const budget = new Set(['n_batches']);
     keepConfig(directory, { N: 7, n_batches: 10 }, budget);

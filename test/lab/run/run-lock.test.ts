@@ -14,7 +14,7 @@ const holder = (said: object) =>
   `${JSON.stringify({ pid: process.ppid, started: null, boot: null, host: hostname(), ...said })}\n`;
 
 describe('the lock of a run directory', () => {
-  it('is taken, and given back with nothing left', () => {
+  it('is acquired and released without leaving a file', () => {
     const directory = tempDirectory();
     const unlock = lockRun(directory, processes);
     expect(JSON.parse(readFileSync(join(directory, 'memrl.lock'), 'utf8'))).toMatchObject({ pid: process.pid });
@@ -54,14 +54,14 @@ describe('the lock of a run directory', () => {
     },
   );
 
-  it('of another machine is refused, with the file to remove', () => {
+  it('held on another machine is refused, with the file to remove', () => {
     const directory = tempDirectory();
     writeFileSync(join(directory, 'memrl.lock'), holder({ host: 'elsewhere' }));
     expect(() => lockRun(directory, processes)).toThrow(/process \d+ on elsewhere/);
     expect(readdirSync(directory)).toEqual(['memrl.lock']);
   });
 
-  it('that says nothing is taken over', () => {
+  it('is taken over when its file is empty', () => {
     const directory = tempDirectory();
     writeFileSync(join(directory, 'memrl.lock'), '{"pid":');
     lockRun(directory, processes)();

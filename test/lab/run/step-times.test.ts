@@ -6,7 +6,7 @@ import { resultsIn, rowsIn, testWorld, trainIn } from '../algorithms/run-in-test
 import { tempDirectory } from '../temp-directory.js';
 
 describe('the times of steps', () => {
-  it('are of one step, evaluations and checkpoints apart, in seconds', async () => {
+  it('are per step, with evaluations and checkpoints apart, in seconds', async () => {
     let now = 5000;
     const times = new StepTimes(() => now);
     const spend = (milliseconds: number) => async () => {
@@ -29,7 +29,7 @@ describe('the times of steps', () => {
     expect(times.row()).toEqual({ 'time/total': 0 });
   });
 
-  it('have sum, number, mean and greatest of a part that a step has several times, and of what was done side by side', async () => {
+  it('have total, count, mean and maximum of parts that occur several times, and of concurrent ones', async () => {
     let now = 0;
     const times = new StepTimes(() => now);
     for (const milliseconds of [100, 300, 200]) {
@@ -54,7 +54,7 @@ describe('the times of steps', () => {
     });
   });
 
-  it('stand in a file of their own, so that what is measured is the same file each time', async () => {
+  it('are in a file of their own, so that metrics.jsonl is reproducible', async () => {
     const argv = ['N=8', 'n_batches=7', 'eval_every=3', 'log_every=2', 'save_every=2', 'test_n_batches=1'];
     const clock = (pace: number) => {
       let now = 0;

@@ -6,7 +6,7 @@ import { typedLine } from '../typed-pages.js';
 
 const { run } = workplace();
 
-it('memrl sweep, typed as it stands, is planned as a run of memrl grpo for each setting of the grid', async () => {
+it('memrl sweep plans a run of memrl grpo for each setting of the grid, from a command line of small-rl', async () => {
   const [command, ...line] = typedLine('small-rl', 'python sweep.py');
   expect(command).toBe('sweep');
   const { code, out } = await run(...gridWords([...line, '--dry_run']));
@@ -25,7 +25,7 @@ it.each([
   expect([code, stderr]).toEqual([2, expect.stringMatching(says)]);
 });
 
-it('memrl sweep --help shows how it is typed', async () => {
+it('memrl sweep --help shows its usage', async () => {
   const { code, stdout } = await memrl(['sweep', '--help']);
   expect([code, stdout]).toEqual([
     0,

@@ -30,7 +30,7 @@ const points = (key: string, run = directory) => {
 };
 
 describe('a file for W&B', () => {
-  it('lies in a folder of its attempt, and all attempts have one id', () => {
+  it('has a folder for each attempt, and the same id in all of them', () => {
     openWandb(directory, named, time);
     openWandb(directory, named, time);
     const names = files().map((path) => path.slice(directory.length + 1).replaceAll('\\', '/'));
@@ -41,7 +41,7 @@ describe('a file for W&B', () => {
     ]);
   });
 
-  it('has what W&B’s own client has of a run, and says that a later attempt continues it', () => {
+  it('has the records of W&B’s own client, and marks later attempts as continuations', () => {
     for (let attempt = 0; attempt < 2; attempt++) openWandb(directory, named, time).end(attempt);
     const [first, second] = files().map((path) => readFileSync(path).toString('latin1'));
     // The head of every file of wandb 0.31.0.
@@ -78,7 +78,7 @@ describe('a file for W&B', () => {
     );
   });
 
-  it('may begin a record in the last seven bytes of a block, which hold its head alone', () => {
+  it('can start a record in the last seven bytes of a block, which then hold only its header', () => {
     const lost = [65_247, 65_248, 65_249].filter((length) => {
       const own = mkdtempSync(join(directory, 'run-'));
       const file = openWandb(own, named, time);
@@ -88,7 +88,7 @@ describe('a file for W&B', () => {
     expect(lost).toEqual([]);
   });
 
-  it('may end a block with any number of bytes to spare', () => {
+  it('can end a block with any number of spare bytes', () => {
     for (let spare = 0; spare < 60; spare++) {
       const own = mkdtempSync(join(directory, 'run-'));
       const file = openWandb(own, { ...named, name: 'n'.repeat(spare + 1) }, time);
@@ -112,7 +112,7 @@ const wandbIn = (run: string) =>
 describe('wandb_project=…', () => {
   const argv = ['N=8', 'n_batches=4', 'eval_every=2', 'save_every=2', 'test_n_batches=1', 'wandb_project=memory'];
 
-  it('writes the rows of metrics.jsonl for W&B, also over an interruption, and changes nothing else', async () => {
+  it('writes the rows of metrics.jsonl for W&B, across an interruption, and changes nothing else', async () => {
     let now = 1_700_000_000_000;
     const world = (stop?: number) => ({ ...testWorld(stop), time: () => (now += 1000) });
     await trainIn(directory, argv, world(3));

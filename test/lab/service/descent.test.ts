@@ -25,7 +25,7 @@ async function descend(engine: Engine): Promise<Float32Array> {
 
 describe('the slope of the log-odds', () => {
   it.each(optimizers)(
-    'is how much a first step of %s along it raises them, per unit of the rate',
+    'is the rate at which a first step of %s raises them, per unit of the learning rate',
     async (optimizer) => {
       const engine = await microEngine();
       const service = new EngineService(engine, optimizer);
@@ -45,7 +45,7 @@ describe('the slope of the log-odds', () => {
 });
 
 describe('a step', () => {
-  it('of sgd is the rate times the gradient, which is cleared', async () => {
+  it('of sgd is the learning rate times the gradient, which is cleared', async () => {
     const engine = await microEngine();
     const before = await engine.weights();
     const gradient = await descend(engine);
@@ -56,7 +56,7 @@ describe('a step', () => {
     expect(Math.max(...(await engine.gradient()).map(Math.abs))).toBe(0);
   });
 
-  it('of momentum adds nine tenths of the sum so far, also after its state was saved and loaded', async () => {
+  it('of momentum adds nine tenths of the previous sum, also after saving and loading', async () => {
     const engine = await microEngine();
     const options = { ...cookbookAdam, learningRate: 0.01 };
     const g1 = await descend(engine);

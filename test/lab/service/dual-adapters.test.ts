@@ -22,13 +22,13 @@ describe('presets of two adapters', () => {
     expect([forgotten.name, forgotten.rank, forgotten.alpha]).toEqual(['forget', forget, alpha]);
   });
 
-  it('all open on the 1.25M model', () => {
+  it('all work on the 1.25M model', () => {
     for (const name of adapterPresets) {
       expect(adapterLayout(simpleStories, presetAdapters(name)).size).toBeGreaterThan(0);
     }
   });
 
-  it('an unknown one is refused with what there is', () => {
+  it('are listed in the error for an unknown one', () => {
     expect(() => presetAdapters('r3')).toThrow('no lora_config `r3`');
   });
 });

@@ -51,12 +51,12 @@ describe('parts of a batch', () => {
     return engine.gradient();
   }
 
-  it('add up to the whole where tokens count by their own completion', async () => {
+  it('sum to the whole loss when tokens are weighted within their own completion', async () => {
     const mean = (part: typeof samples, sample: number) => 1 / (part.length * part[sample]!.tokens.length);
     expect(maxDifference(await gradientOf(parts, mean), await gradientOf([samples], mean))).toBeLessThan(1e-6);
   });
 
-  it('do not where tokens count by the tokens of their part, as in DAPO', async () => {
+  it('do not sum to it when tokens are weighted by the tokens of their part, as in DAPO', async () => {
     const tokens = (part: typeof samples) => 1 / part.reduce((sum, { tokens: own }) => sum + own.length, 0);
     expect(maxDifference(await gradientOf(parts, tokens), await gradientOf([samples], tokens))).toBeGreaterThan(1e-3);
   });
@@ -69,7 +69,7 @@ describe('two adapters', () => {
       .filter(({ name }) => name.endsWith(part))
       .map((tensor) => [...placesOf(tensor)].map((place) => values[place]!));
 
-  it('of equal strength whose A are the same have the same gradient of B, and at first none of A', async () => {
+  it('of equal scale with equal A have equal gradients of B, and at first no gradient of A', async () => {
     const engine = await adaptedOn('wasm', fixture.shape, adapters, await (await baseOn('wasm')).weights());
     const random = rng(5, 'adapters');
     const parameters = initialAdapters(fixture.shape, adapters, () => random.next());
@@ -94,7 +94,7 @@ describe('two adapters', () => {
     }
   });
 
-  it('change the weights by the sum of what each changes, and one that is off by nothing', async () => {
+  it('change the weights by the sum of both changes; one at scale 0 changes nothing', async () => {
     const engine = await dualOn('wasm');
     const merged = async (retain: number, forget: number) => {
       await engine.setScales({ retain, forget });
@@ -112,7 +112,7 @@ describe('two adapters', () => {
     expect(maxDifference(both, neither)).toBeGreaterThan(0.05);
   });
 
-  it('with the forget adapter off are one LoRA', async () => {
+  it('with the forget adapter at scale 0 equal a single LoRA', async () => {
     const dual = await dualOn('wasm');
     await dual.setScales({ forget: 0 });
     const [rank, alpha] = [fixture.ranks.retain, fixture.alpha];
@@ -156,7 +156,7 @@ describe('on a bandit of one token', () => {
     return { first: mean(means.slice(0, 3)), last: mean(means.slice(-10)), kl };
   }
 
-  it('earns more and more, and stays where it began under a strong pull', async () => {
+  it('training raises the reward, and a strong KL term keeps the policy at its start', async () => {
     const free = await play(0);
     expect(free.last).toBeGreaterThan(free.first + 0.2);
     expect(free.last).toBeGreaterThan(0.95);

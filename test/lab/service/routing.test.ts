@@ -35,7 +35,7 @@ function of(engine: AdaptedEngine, adapter: 'retain' | 'forget', values: Float32
 
 describe.each(['wasm', 'loops', 'tfjs-cpu'])('a routed step on the engine on %s', (backend) => {
   it.each(fixture.steps)(
-    "has PyTorch's loss and gradient: $mode, beta $beta, ablated $ablated",
+    "gradient routing has PyTorch's loss and gradient: $mode, beta $beta, ablated $ablated",
     async ({ mode, beta, ablated, loss, gradient }) => {
       const engine = await dualOn(backend);
       const learning = { beta, temperature: fixture.temperature, routing: mode === 'none' ? null : mode };
@@ -47,7 +47,7 @@ describe.each(['wasm', 'loops', 'tfjs-cpu'])('a routed step on the engine on %s'
 });
 
 describe('gradient routing', () => {
-  it('changes the gradient: the fixture has signal in every mode', async () => {
+  it('changes the gradient in every mode of the fixture', async () => {
     const gradients = await Promise.all(
       ([null, 'shared', 'exclusive'] as const).map(async (routing) => {
         const engine = await dualOn('wasm');
@@ -58,7 +58,7 @@ describe('gradient routing', () => {
     expect(maxDifference(gradients[1]!, gradients[2]!)).toBeGreaterThan(1e-3);
   });
 
-  it('is the step without it where nothing is flagged, whatever parts that is done in', async () => {
+  it('equals the step without routing when nothing is flagged, for any split into parts', async () => {
     const engine = await dualOn('wasm');
     const whole = await step(engine, everything, plain);
     const kinds = fc.array(fc.boolean(), { minLength: 8, maxLength: 8 });
@@ -77,7 +77,7 @@ describe('gradient routing', () => {
     );
   });
 
-  it('gives flagged samples to the forget adapter alone, with the gradient it would have had', async () => {
+  it('trains only the forget adapter on flagged samples, with its unrouted gradient', async () => {
     const engine = await dualOn('wasm');
     const unmasked = await step(engine, everything, plain);
     await engine.clearGradient();
@@ -96,7 +96,7 @@ describe('gradient routing', () => {
     expect(of(engine, 'retain', gradient).some((value) => value !== 0)).toBe(true);
   });
 
-  it('teaches the forget adapter nothing from ablated samples, and the retain adapter what it alone says', async () => {
+  it('gives the forget adapter no gradient from ablated samples, and the retain adapter that of itself alone', async () => {
     const engine = await dualOn('wasm');
     const ablated = await step(engine, { good: none, hack: none, ablated: all }, { ...plain, routing: 'shared' });
     expect(of(engine, 'forget', ablated.gradient).every((value) => value === 0)).toBe(true);
@@ -106,7 +106,7 @@ describe('gradient routing', () => {
     expect(of(engine, 'retain', ablated.gradient)).toEqual(of(engine, 'retain', alone.gradient));
   });
 
-  it('leaves both adapters switched on and trained, also when a pass fails', async () => {
+  it('leaves both adapters at their scales and trained, also when a pass fails', async () => {
     const engine = await dualOn('wasm');
     const tooLong = rollouts.map((rollout, index) =>
       index === 1 ? rolloutOf(rollout.task, Array<number>(100).fill(2)) : rollout,
@@ -119,7 +119,7 @@ describe('gradient routing', () => {
     expect(of(engine, 'forget', gradient).some((value) => value !== 0)).toBe(true);
   });
 
-  it('moves a masked parameter on by its momentum', async () => {
+  it('moves a masked parameter by its momentum', async () => {
     const engine = await dualOn('wasm');
     const learner = new Learner(engine, null, { ...plain, beta: 0, routing: 'exclusive' });
     await learner.differentiate(rollouts, advantages, everything);
@@ -137,7 +137,7 @@ describe('gradient routing', () => {
 });
 
 describe('the loss of a step', () => {
-  it('is 0 in value on policy without a pull, and its gradient that of the policy gradient', async () => {
+  it('has value 0 on-policy without a KL term, and the policy gradient as its gradient', async () => {
     const engine = await baseOn('wasm');
     const learner = new Learner(engine, null, { ...plain, beta: 0 });
     const { loss, pull } = await learner.differentiate(rollouts, advantages, everything);
@@ -157,7 +157,7 @@ describe('the loss of a step', () => {
     expect(maxDifference(found, await engine.gradient())).toBeLessThan(1e-7);
   });
 
-  it('has no pull at the reference model, and one away from it', async () => {
+  it('has no KL loss at the reference model, and one away from it', async () => {
     const [engine, reference] = [await baseOn('wasm'), await baseOn('wasm')];
     const learner = new Learner(engine, reference, { ...plain, beta: 0.1 });
     expect((await learner.differentiate(rollouts, advantages, everything)).pull).toBe(0);

@@ -15,7 +15,7 @@ const datum: Datum = {
 };
 
 describe('gspo', () => {
-  it('gives each token the ratio of its sequence: the geometric mean over the tokens that the mask marks', () => {
+  it('gives each token the ratio of its sequence: the geometric mean over the masked tokens', () => {
     const ratio = Math.exp((0.2 - 0.2 + 0.4) / 3);
     const objective = gspo(bounds);
     const terms = lossTerms(datum, scores, objective);
@@ -26,7 +26,7 @@ describe('gspo', () => {
     expect(lossOfDatum(datum, scores, objective)).toBeCloseTo(-1.1 + 2 * ratio - 0.55 + 2 * ratio, 9);
   });
 
-  it('takes the tokens with a weight where no mask is given, and is ppo for a sequence of one token', () => {
+  it('uses the tokens with a weight when there is no mask, and equals ppo for a sequence of one token', () => {
     const one: Datum = { ...datum, weights: [0, 1, 0, 0], ratioMask: undefined };
     expect(lossOfDatum(one, scores, gspo(bounds))).toBeCloseTo(lossOfDatum(one, scores, ppo(bounds)), 9);
   });

@@ -47,7 +47,7 @@ const ratio = (lp: number, token: number) => Math.exp(lp - sampled[token]!);
 const clamped = (value: number, { low, high }: Clip) => Math.min(high, Math.max(low, value));
 const datum: Datum = { prompt, tokens, weights: [1, 1, 1], advantages, logprobs: sampled };
 
-it('takes derivatives in the precision of the engine', async () => {
+it('the derivatives of the loss have the precision of the engine', async () => {
   const seen: (Float32Array | Float64Array | null)[] = [];
   const engine = {
     forward: async () => ({ logprobs: Float64Array.from(policy), entropies: new Float64Array(3) }),
@@ -60,7 +60,7 @@ it('takes derivatives in the precision of the engine', async () => {
   expect(seen[1]).toEqual(Float64Array.of(-0.1 / 3, -0.1 / 3, -0.1 / 3));
 });
 
-describe('bounds of single tokens', () => {
+describe('clip bounds of single tokens', () => {
   const bounds: readonly Clip[] = [
     { low: 0.9, high: 1.1 },
     { low: 0.5, high: 1.5 },
@@ -69,7 +69,7 @@ describe('bounds of single tokens', () => {
   const clips = { low: bounds.map(({ low }) => low), high: bounds.map(({ high }) => high) };
   const wide = { low: 0.001, high: 1000 };
 
-  it('cut the ratio of ppo where the token says, and not where the objective does', async () => {
+  it('clip the ratio of ppo instead of the objective’s bounds', async () => {
     const formula = (lp: number, token: number) =>
       -Math.min(ratio(lp, token) * advantages[token]!, clamped(ratio(lp, token), bounds[token]!) * advantages[token]!);
     const { statistics, slopes } = await differentiated([{ ...datum, clips }], { objective: ppo(wide) });
@@ -79,7 +79,7 @@ describe('bounds of single tokens', () => {
     expect([statistics.clippedLow, statistics.clippedHigh]).toEqual([0, 1]);
   });
 
-  it('cut the ratio of cispo, which stays a constant', async () => {
+  it('clip the ratio of cispo, which stays a constant', async () => {
     const formula = (lp: number, token: number) =>
       -clamped(ratio(policy[token]!, token), bounds[token]!) * lp * advantages[token]!;
     const { statistics, slopes } = await differentiated([{ ...datum, clips }], { objective: cispo(wide) });
@@ -87,27 +87,27 @@ describe('bounds of single tokens', () => {
     expect(statistics.loss).toBeCloseTo(sum(policy.map(formula)), 6);
   });
 
-  it('that are left out on one side are those of the objective', async () => {
+  it('default on either side to those of the objective', async () => {
     const objective = ppo({ low: 0.001, high: 1.2 });
     const { slopes } = await differentiated([{ ...datum, clips: { low: clips.low } }], { objective });
     const plain = await differentiated([datum], { objective: ppo({ low: 0.2, high: 1.2 }) });
     expectNear(slopes, plain.slopes);
   });
 
-  it('are refused by an objective that cuts nothing', async () => {
+  it('are refused by an objective that clips nothing', async () => {
     await expect(differentiated([{ ...datum, clips }], { objective: importanceSampling })).rejects.toThrow(
       /cuts no ratio/,
     );
   });
 });
 
-describe('the pull towards a reference', () => {
+describe('the KL term towards a reference', () => {
   const estimates = {
     k2: (lp: number, ref: number) => (lp - ref) ** 2 / 2,
     k3: (lp: number, ref: number) => Math.exp(ref - lp) - (ref - lp) - 1,
   };
 
-  it.each(['k2', 'k3'] as const)('by kl_estimator=%s is that formula', async (name) => {
+  it.each(['k2', 'k3'] as const)('with kl_estimator=%s equals its formula', async (name) => {
     const formula = (lp: number, token: number) =>
       -ratio(lp, token) * advantages[token]! + 0.3 * estimates[name](lp, reference[token]!);
     const loss = { objective: importanceSampling, pull: { estimator: pulls[name], coefficient: 0.3 } };
@@ -119,7 +119,7 @@ describe('the pull towards a reference', () => {
 });
 
 describe('loss_normalization=token_mean', () => {
-  it('is the mean over all tokens that were said, however long each answer is', async () => {
+  it('is the mean over all generated tokens, however long each answer is', async () => {
     const rollout = (turnOf: number[], logprobs: number[]): Rollout => {
       const said = turnOf.filter((turn) => turn >= 0).length;
       const turn = { tokens: new Int32Array(said), logprobs: new Float32Array(said), text: '', ended: 'stop' as const };

@@ -113,7 +113,7 @@ const abcd = () =>
   ]);
 
 describe('the study of a sweep', () => {
-  it('shows what every condition came to', async () => {
+  it('shows the results of every condition', async () => {
     expect((await answerOf(abcd(), 140)).slice(1)).toMatchInlineSnapshot(`
       [
         "",
@@ -148,14 +148,14 @@ describe('the study of a sweep', () => {
     `);
   });
 
-  it('has the same facts as numbers, and an infinite one as what its text says', () => {
+  it('has the same facts as numbers, and infinite ones as texts', () => {
     const study = studyOf(abcd());
     const told = study.tables.map((_, table) => cellsOf(study, 'all seeds', table));
     expect(told).toEqual([['4,400', '> 800'], ['1,600', '3,200', '6,400'], ['–']]);
     expect(readStudy(studyText(study))).toEqual(study);
   });
 
-  it('reads on where a file is torn or missing', () => {
+  it('skips damaged and missing files', () => {
     const sweep = sweepOf('groups: [this is, no: map\n', [
       { name: 'a', group: 'g', parameters: { ...single, N: 16, fixed_secret: 3 }, outcome: done },
     ]);
@@ -195,7 +195,7 @@ describe('a memory sweep that is compared with other learners', () => {
     return sweep;
   };
 
-  it('shows what was told, what it took, and what others need, side by side', async () => {
+  it('shows the episodes until revealed, until memorised, and those of other learners, side by side', async () => {
     const lines = await answerOf(compared(), 190);
     expect(lines.slice(5, 10)).toMatchInlineSnapshot(`
       [
@@ -211,13 +211,13 @@ describe('a memory sweep that is compared with other learners', () => {
     expect(lines.join(' ')).toContain('95 %, by bootstrap over base models and the seeds on each');
   });
 
-  it('keeps within the page with all of it', async () => {
+  it('fits into the width of the page', async () => {
     const sweep = compared();
     for (const width of [40, 80, 120])
       for (const line of await answerOf(sweep, width)) expect(line.length).toBeLessThanOrEqual(width);
   });
 
-  it('takes what lies beside the runs before what is in them, and passes over what is no such file', () => {
+  it('prefers reference files beside the runs to those in them, and ignores other files', () => {
     const sweep = compared();
     writeFileSync(join(sweep, 'reference.json'), reference([row(16, 9, null)], { optimizer: 'adam' }));
     writeFileSync(join(sweep, 'B_N16_s0', 'reference.json'), '{"version": 1, "rows": [');
@@ -244,7 +244,7 @@ describe('a memory sweep that is compared with other learners', () => {
     expect(Number(column('95 % low')[0])).toBeCloseTo(4 / 12_000, 9);
   });
 
-  it('draws what was told and what it took', () => {
+  it('draws episodes until memorised against episodes until revealed', () => {
     const study = studyOf(compared());
     const told = study.figures.find(({ title }) => title === 'Told against took, B')!;
     // Both sizes at the median of three seeds; with the learners beside them, and the line on which nothing is lost.

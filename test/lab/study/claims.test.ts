@@ -35,7 +35,7 @@ const headline64 = page('test/fixtures/claims/headline-64.jsonl')
   });
 
 describe('the page of claims', () => {
-  it('says what its data and the published tables say (`npm run tables` writes it)', () => {
+  it('is up to date with its data and the published tables (`npm run tables` writes it)', () => {
     expect(page('docs/claims.md')).toContain(`\n${claimsMarkdown({ page, stored })}\n`);
     expect(page('README.md')).toContain(`\n${headlineMarkdown({ page, stored })}\n`);
   });
@@ -45,7 +45,7 @@ describe('the page of claims', () => {
     expect(claimsMarkdown({ page: changed, stored })).not.toBe(claimsMarkdown({ page, stored }));
   });
 
-  it('names sweeps and tests that are there, under the names that they run by', () => {
+  it('names existing sweeps and tests', () => {
     for (const { tried } of claims) {
       if (tried.by === 'test') expect(existsSync(tried.file)).toBe(true);
       if (tried.by === 'sweep')
@@ -84,7 +84,7 @@ describe('a verdict', () => {
     expect(verdictOf(figures)).toBe(verdict);
   });
 
-  it('is not decided where the interval allows both', () => {
+  it('is undecided when the interval allows both', () => {
     const quantity = { value: 1, interval: [0.5, 2], n: 9 } as const;
     expect(verdictOf([{ expected: { kind: 'at most', value: 1 }, quantity }])).toBe('not decided here');
   });
@@ -105,7 +105,7 @@ binned     64  8      ∞ [2, ∞] wide n=4              ×3    1/2
   const read = (row: Record<string, string>, column: string) =>
     published({ page: 'p', after: 'before', row, column }, () => text);
 
-  it('is read from its cell, whatever its form, beside empty cells too', () => {
+  it('is read from its cell in any notation, also beside empty cells', () => {
     expect(read({ condition: 'binary', B: '' }, 'episodes')).toEqual({ value: 490, interval: [300, 1030], n: null });
     expect(read({ condition: 'binary' }, 'ratio')).toEqual({ value: 1.5, interval: [1, 2], n: 9 });
     expect(read({ condition: 'binned', B: '8' }, 'episodes')).toEqual({
@@ -117,7 +117,7 @@ binned     64  8      ∞ [2, ∞] wide n=4              ×3    1/2
     expect(read({ what: '.1 .2 .3' }, 'what')).toMatchObject({ value: expect.closeTo(0.2, 9) as number, n: 3 });
   });
 
-  it('that is not there is an error with its place', () => {
+  it('that is missing is an error with its page and table', () => {
     expect(() => read({ condition: 'dense' }, 'episodes')).toThrow(/p has no table after “before” with/);
   });
 });
@@ -125,7 +125,7 @@ binned     64  8      ∞ [2, ∞] wide n=4              ×3    1/2
 describe('the study of a sweep that tries claims', () => {
   const { at } = workplace();
 
-  it('has a verdict on each, with what its runs say of it', async () => {
+  it('has a verdict on each claim, with the figures of its runs', async () => {
     sweepIn(at('headline'), headline64);
     await memrl(['study', at('headline')]);
     const { verdicts } = readStudy(readFileSync(at('headline/study.json'), 'utf8'))!;
@@ -139,7 +139,7 @@ describe('the study of a sweep that tries claims', () => {
     expect(about('A warm-up teaches the form').figures[0]).toMatch(/^legal answers, warmup_single: –, /);
   });
 
-  it('prints what the page of claims is made of', async () => {
+  it('prints the data that the page of claims is made from', async () => {
     const started = headline64.map(({ parameters = {}, ...run }) => {
       const { load_checkpoint_path: base } = parameters;
       return {
@@ -159,7 +159,7 @@ describe('the study of a sweep that tries claims', () => {
     expect(measured(measure, sections)).toEqual(measured(measure, stored('headline')!));
   });
 
-  it('gives what another computation of the same files gives, as the page does', () => {
+  it('agrees with an independent computation from the same files, as the page does', () => {
     sweepIn(at('headline'), headline64);
     const other = ratio(runsOf(at('headline')), 'single', 'sft');
     const row = { condition: 'binary', N: 64 };
@@ -172,7 +172,7 @@ describe('the study of a sweep that tries claims', () => {
 });
 
 describe('a difference of two settings', () => {
-  it('is that of the runs of the same seeds, with its interval', () => {
+  it('is computed over runs of the same seeds, with its interval', () => {
     const rewards = { 0: [0.1, 0.5, 0.9, 0.3], 1: [0.2, 0.6, 1, 0.4, 7] };
     const rows = Object.entries(rewards).map(([k, values]) => ({
       ...{ title: null, varies: { k: Number(k) } },

@@ -52,7 +52,7 @@ const ofModes = 'Each mode over the steps';
 const ofRewards = 'Rewards of the training over the steps';
 
 describe('modes in the study of a sweep', () => {
-  it('have a bar at each setting and step: mean, deviation and ends over the seeds', () => {
+  it('have a bar for each setting and step: mean, standard deviation and range over the seeds', () => {
     const study = studyOf(routed());
     expect(study!.warnings).toEqual([]);
     const [reward, hacks] = figuresOf(study, ofModes);
@@ -89,7 +89,7 @@ describe('modes in the study of a sweep', () => {
     ]);
   });
 
-  it('stand below lines of what training paid: combined, retain and hacks, a line for each setting', () => {
+  it('come below lines of training rewards: combined, retain and hacks, one line for each setting', () => {
     const figures = figuresOf(studyOf(routed()), ofRewards);
     expect(figures.map(({ title }) => title)).toEqual(['combined', 'retain', 'hack_freq, happy']);
     const [combined, , hacks] = figures;
@@ -102,7 +102,7 @@ describe('modes in the study of a sweep', () => {
     expect([min!.at(-1), max!.at(-1)]).toEqual([0.1, 0.3]);
   });
 
-  it('show the rewards that are added up beside each other', () => {
+  it('show the components of a reward side by side', () => {
     const rows = steps.map((step) => ({ step, 'rewards/sl10/mean': 1, 'rewards/afraid/mean': 2 }));
     const [mean] = figuresOf(studyOf([{ name: 'r', rows }]), 'Each reward over the steps');
     expect(mean!.bars.map(({ name, y, lo }) => [name, y.at(-1), lo])).toEqual([
@@ -111,7 +111,7 @@ describe('modes in the study of a sweep', () => {
     ]);
   });
 
-  it('name settings by their parameters, and by their group only beside others', () => {
+  it('name settings by their parameters, and by their group only when there are several', () => {
     const [routing, filter] = routed();
     const cases = [routing!, filter!].map((run, index) => ({
       ...{ ...run, group: 'main', parameters: { seed: 1, baseline: ['none', 'filter'][index]! } },
@@ -125,13 +125,13 @@ describe('modes in the study of a sweep', () => {
     ]);
   });
 
-  it('are left out where there is nothing of the kind, or one step of it', () => {
+  it('are left out without modes, or with only one step', () => {
     const plain = routed().map((run) => ({ ...run, rows: steps.map((step) => ({ step, loss: 1, reward: 2 })) }));
     expect(studyOf(plain)).toBeNull();
     expect(studyOf(routed().map((run) => ({ ...run, rows: run.rows!.slice(0, 1) })))).toBeNull();
   });
 
-  it('fit into a study with 20 settings, three modes and 200 evaluations, which says what it leaves out', () => {
+  it('fit into the size of a study with 20 settings, three modes and 200 evaluations, with a note on what is left out', () => {
     const measures = modes.flatMap((mode) => Array.from({ length: 8 }, (_, at) => `routing_eval/${mode}/m${at}`));
     const rows = Array.from({ length: 200 }, (_, step) => ({
       step,

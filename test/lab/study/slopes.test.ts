@@ -27,7 +27,7 @@ async function tablesOf(sweep: string) {
 }
 
 describe('a study of runs that measured their slope', () => {
-  it('has the updates along it beside those that it took, also of runs that never knew the answer', async () => {
+  it('compares the updates predicted from the slope with those that were needed, also for runs that never knew the answer', async () => {
     const sweep = join(tempDirectory(), 'law');
     const known = [
       { updates: 0, odds: -4, slope: 400 },
@@ -58,7 +58,7 @@ describe('a study of runs that measured their slope', () => {
     expect(figures[0]!.series[0]).toMatchObject({ name: 'rate', x: [10], y: [15] });
   });
 
-  it('has the courses of rates over rate × updates, where settings differ in nothing else', async () => {
+  it('draws log-odds over rate × updates when settings differ only in the learning rate', async () => {
     const sweep = join(tempDirectory(), 'law');
     for (const [rate, every] of [
       [1e-3, 40],

@@ -25,7 +25,7 @@ function rowsOf({ columns, rows }: ReturnType<typeof studyIn>['tables'][number])
 }
 
 describe('memrl study', () => {
-  it('has the tables that the manager had before it knew nothing of secrets, byte for byte', async () => {
+  it('gives the stored tables, byte for byte', async () => {
     const sweep = storedSweep(tempDirectory());
     const { code, stdout } = await memrl(['study', sweep]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: `written: ${join(sweep, 'study.json')}\n` });
@@ -36,7 +36,7 @@ describe('memrl study', () => {
     expect(studyIn(sweep).warnings).toEqual([]);
   });
 
-  it('says the same again from what it kept, and of changed metrics what they say now', async () => {
+  it('gives the same output from its cache, and new values when metrics have changed', async () => {
     const sweep = storedSweep(tempDirectory(), (name) => name.startsWith('D_') || name.startsWith('C_'));
     await memrl(['study', sweep]);
     const first = readFileSync(join(sweep, 'study.json'), 'utf8');
@@ -53,7 +53,7 @@ describe('memrl study', () => {
     expect(readFileSync(join(sweep, 'study.json'), 'utf8')).toBe(first);
   });
 
-  it('keeps numbers beside their texts, for --json and for tables', async () => {
+  it('stores numbers beside their texts, for --json and for tables', async () => {
     const sweep = storedSweep(tempDirectory(), (name) => name.startsWith('A_'));
     await memrl(['study', sweep]);
     const [binary, four] = rowsOf(studyIn(sweep).tables[0]!);
@@ -63,7 +63,7 @@ describe('memrl study', () => {
     expect(four!['all seeds']).toEqual({ value: null, interval: null, n: null, text: '> 80,000' });
   });
 
-  it('says with its tests how many warm-ups were even enough to count on', async () => {
+  it('reports with its tests how many warm-ups are uniform enough', async () => {
     const sweep = storedSweep(tempDirectory(), (name) => /^(A_|warmup_single)/.test(name));
     const record = readFileSync(join(sweep, 'warmup_single', 'run.json'), 'utf8');
     mkdirSync(join(sweep, 'refused'));
@@ -75,7 +75,7 @@ describe('memrl study', () => {
     expect(stdout).toContain('warm-ups: 1 of 2 were even enough');
   });
 
-  it('refuses a folder without runs, and writes nothing of runs that learn no secret', async () => {
+  it('refuses a folder without runs, and writes nothing for runs that learn no secret', async () => {
     const root = tempDirectory();
     const { code, stderr } = await memrl(['study', root]);
     expect(code).toBe(2);
@@ -98,7 +98,7 @@ describe('a run of a sweep', () => {
     return memrl(['train', `log_path=${run}`, 'N=16', 'n_batches=2', 'batch_size=1', 'group_size=2', ...more]);
   }
 
-  it('writes the study at its end, with itself as it ended', async () => {
+  it('writes the study at its end, with its own final state', async () => {
     const sweep = storedSweep(tempDirectory(), (name) => name.startsWith('B_'));
     const { code } = await train(
       sweep,
@@ -112,7 +112,7 @@ describe('a run of a sweep', () => {
     expect(sixteen).not.toHaveProperty('other');
   });
 
-  it('writes it after it failed, too', async () => {
+  it('writes the study after a failure, too', async () => {
     const sweep = storedSweep(tempDirectory(), (name) => name.startsWith('B_'));
     const { code } = await train(
       sweep,
@@ -124,7 +124,7 @@ describe('a run of a sweep', () => {
     expect(rowsOf(studyIn(sweep).tables[0]!)[0]).toMatchObject({ memorised: { text: '2/3' }, other: '1 unmeasured' });
   });
 
-  it('is none the worse where the study cannot be written', async () => {
+  it('does not fail when the study cannot be written', async () => {
     const sweep = storedSweep(tempDirectory(), (name) => name.startsWith('B_'));
     mkdirSync(join(sweep, 'study.json'));
     const { code, stdout } = await train(sweep, 'B_nsweep_single_B8_N16_s0');

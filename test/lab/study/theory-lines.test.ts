@@ -39,13 +39,13 @@ describe('the lines that bits known are compared with', () => {
       texts: ['log2 N = 6', '2.807 bits/episode'],
     },
     { what: 'the answer', settings: { num_epochs: 1 }, texts: ['log2 N = 6'] },
-  ])('are the bits of the secret, and what an episode carries of them: $what', ({ settings, texts }) => {
+  ])('are the bits of the secret and the most bits of an episode: $what', ({ settings, texts }) => {
     const lines = theoryLines(memoryTask({ N: 64, ...settings })!);
     expect(lines.map(({ text }) => text)).toEqual(texts);
     expect(lines.map(({ per }) => per)).toEqual([null, perEpisode].slice(0, texts.length));
   });
 
-  it('are those of the rows of a run, in whose directory they stand from its beginning', async () => {
+  it('follow from the settings of a run, and are in its directory from the start', async () => {
     const run = join(tempDirectory(), 'run');
     const { code } = await memrl(['train', `log_path=${run}`, 'N=16', 'n_batches=1', 'batch_size=1', 'group_size=2']);
     expect(code).toBe(0);
@@ -56,7 +56,7 @@ describe('the lines that bits known are compared with', () => {
     ]);
   });
 
-  it('are written by memrl study for runs of an earlier version, as their rows have them', async () => {
+  it('are added by memrl study for runs of an earlier version', async () => {
     const sweep = storedSweep(tempDirectory(), (name) => /^(A_.*s0|B_.*s0|C_.*s0|D_.*s0)$/.test(name));
     await memrl(['study', sweep]);
     const runs = readdirSync(sweep).filter((name) => /^[A-D]_/.test(name));
@@ -74,7 +74,7 @@ describe('the lines that bits known are compared with', () => {
     expect(runs.length).toBeGreaterThan(10);
   });
 
-  it('leave what a run has said itself', async () => {
+  it('do not replace a study that a run has written itself', async () => {
     const sweep = storedSweep(tempDirectory(), (name) => name.startsWith('D_'));
     const own = join(
       sweep,
@@ -86,14 +86,14 @@ describe('the lines that bits known are compared with', () => {
     expect(readFileSync(own, 'utf8')).toBe('{"notes": ["mine"]}');
   });
 
-  it('are gone again with a run that is refused', async () => {
+  it('are removed with a run that is refused', async () => {
     const run = join(tempDirectory(), 'run');
     const { code } = await memrl(['train', `log_path=${run}`, 'N=16', 'load_checkpoint_path=/of/no/model']);
     expect(code).toBe(2);
     expect(() => readdirSync(run)).toThrow('ENOENT');
   });
 
-  it('are of secrets alone', async () => {
+  it('exist only for runs that learn a secret', async () => {
     const run = join(tempDirectory(), 'run');
     const { code } = await memrl([
       'train',

@@ -35,7 +35,7 @@ describe('the frontier of reward against KL', () => {
   const weak = run('weak', 'weak', (step) => ({ reward: step / 100, kl: step / 25 }));
   const strong = run('strong', 'strong', (step) => ({ reward: step / 200, kl: step / 400 }));
 
-  it('has a line of tenths for each run, over the root of the distance, and a point at its end', () => {
+  it('has a line of tenths for each run, over the root of the KL, and a point at its end', () => {
     const { series } = figuresOf(sweepOf([weak, strong])).get(frontier)!;
     expect(series.map(({ name, kind }) => [name, kind])).toEqual([
       ...[
@@ -56,12 +56,12 @@ describe('the frontier of reward against KL', () => {
     expect(line.x.at(-1)).toBeNull();
   });
 
-  it('counts a distance that was estimated below zero as none', () => {
+  it('counts a KL estimate below zero as zero', () => {
     const { series } = figuresOf(sweepOf([run('a', 'x', () => ({ reward: 1, kl: -1 }))])).get(frontier)!;
     expect(series[1]!.x).toEqual([0]);
   });
 
-  it.each(['reward', 'kl'])('is not drawn of a group that does not log %s', (missing) => {
+  it.each(['reward', 'kl'])('is not drawn for a group that does not log %s', (missing) => {
     const rows = [weak, strong].map(({ rows: all, ...facts }) => {
       return { ...facts, rows: all!.map((row) => ({ ...(row as object), [missing]: undefined })) };
     });
@@ -95,7 +95,7 @@ function measuredSweep(): string {
 }
 
 describe('figures of noise and of checkpoints', () => {
-  it('have a point for each quarter of the training by both ways, with its interval', () => {
+  it('have a point for each quarter of the training by both estimators, with its interval', () => {
     const { series } = figuresOf(measuredSweep()).get('Gradient noise scale, main')!;
     expect(series.map(({ name, y }) => [name, y.length])).toEqual([
       ['microbatches of the step', 4],
@@ -115,7 +115,7 @@ describe('figures of noise and of checkpoints', () => {
     expect(figures.get('Entropy over the steps, main')!.series).toMatchObject([{ y: [0.1, 0.1] }]);
   });
 
-  it('follow an evaluation that is made after the run has ended', () => {
+  it('include an evaluation made after the run has ended', () => {
     const sweep = measuredSweep();
     writeStudy(sweep);
     const more = JSON.stringify({ step: 32, 'pass@1_unbiased': 1, ent_mean: 0.2 });
@@ -128,7 +128,7 @@ describe('figures of noise and of checkpoints', () => {
 });
 
 describe('the noise scale of several measurements', () => {
-  it('is the mean noise over the mean signal, with the error of the jackknife', () => {
+  it('is mean noise divided by mean signal, with the error of the jackknife', () => {
     const pooled = pooledNoiseScale([
       { signal: 1, noise: 10 },
       { signal: 3, noise: 10 },
@@ -138,7 +138,7 @@ describe('the noise scale of several measurements', () => {
     expect(pooled.standardError).toBeCloseTo(Math.sqrt(((10 - 10 / 3) ** 2 / 2) * 0.5), 12);
   });
 
-  it('is not told where a mean is not above zero, or of one measurement', () => {
+  it('is unknown when a mean is not above zero, or for a single measurement', () => {
     expect(pooledNoiseScale([{ signal: 1, noise: 1 }])).toBeNull();
     expect(pooledNoiseScale([{ signal: 1, noise: 1 }, { signal: -2, noise: 1 }])).toBeNull(); // prettier-ignore
   });

@@ -43,7 +43,7 @@ describe('a conversation', () => {
         '<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\nHello.<|im_end|>\n<|im_start|>user\nBye<|im_end|>\n<|im_start|>assistant\n',
       stop: ['<|im_end|>'],
     },
-  ])('is written for a model to go on with: $name', ({ name, prompt, stop }) => {
+  ])('is rendered as a prompt: $name', ({ name, prompt, stop }) => {
     const renderer = openRenderer(name, characterTokenizer);
     expect(renderer.prompt(messages)).toBe(prompt);
     expect(renderer.stop).toEqual(stop);
@@ -53,7 +53,7 @@ describe('a conversation', () => {
     ['role_colon', [' Hello.\n\n', ' So long.\n\nUser:']],
     ['llama3', ['Hello.<|eot_id|>', 'So long.<|eot_id|>']],
     ['chatml', ['Hello.<|im_end|>\n', 'So long.<|im_end|>']],
-  ])('is learnt from in its answers, each after the prompt that asks for it: %s', (name, answers) => {
+  ])('is rendered as an example whose answers follow their prompts: %s', (name, answers) => {
     const renderer = openRenderer(name, characterTokenizer);
     const whole = [...messages, { role: 'assistant', content: 'So long.' } as const];
     const pieces = renderer.pieces(whole);
@@ -65,7 +65,7 @@ describe('a conversation', () => {
     expect(last).toBe(renderer.prompt(messages));
   });
 
-  it('is written by the chat template of the tokenizer where no other renderer is named', () => {
+  it('is rendered by the tokenizer’s chat template by default', () => {
     const prompt = (template: unknown) => openRenderer(null, withTemplate(template)).prompt(messages.slice(0, 2));
     const template = "{% for message in messages %}{{ message['role'] + '=' + message.content + ';' }}{% endfor %}";
     expect(prompt(template)).toBe('system=Be brief.;user=Hi;');
@@ -79,7 +79,7 @@ describe('a conversation', () => {
     expect(() => openRenderer('gemma', characterTokenizer)).toThrow('no renderer `gemma`');
   });
 
-  it('is written by the file of the template where there is one, which goes with the model', () => {
+  it('is rendered by the template file when there is one, which is exported with the model', () => {
     const directory = tempDirectory();
     const template = "{% for message in messages %}{{ 'file:' + message.content }}{% endfor %}";
     for (const [name, text] of [...characterFiles, ['chat_template.jinja', template]] as const) {
@@ -101,7 +101,7 @@ const user: Message = { role: 'user', content: 'Hi' };
 const answer: Message = { role: 'assistant', content: 'Hello.' };
 
 describe('a chat template', () => {
-  it.each(fixtures)('writes what it writes in Python: $name', ({ template, texts }) => {
+  it.each(fixtures)('gives the same text as in Python: $name', ({ template, texts }) => {
     const renderer = rendererOf(template);
     expect(texts).toHaveLength(8);
     for (const { messages, asks, text } of texts) {
@@ -114,13 +114,13 @@ describe('a chat template', () => {
     }
   });
 
-  it('says what ends an answer: what it writes after one, or the end of a text', () => {
+  it('defines what ends an answer: its text after one, or the end-of-text token', () => {
     const stops = fixtures.map(({ template }) => rendererOf(template).stop);
     expect(stops).toEqual([['<|eot|>'], ['</s>'], ['<|e|>']]);
     expect(rendererOf('{% for m in messages %}{{ m.content }}\n{% endfor %}').stop).toEqual(['</s>']);
   });
 
-  it('has its answers apart from what is before and between them', () => {
+  it('separates answers from the text around them', () => {
     const { pieces } = rendererOf(fixtures[1]!.template);
     expect(pieces([user, answer, user, answer])).toEqual([
       { text: '<s>[Q] Hi [/Q]', isAnswer: false },
@@ -130,7 +130,7 @@ describe('a chat template', () => {
     ]);
   });
 
-  it('that writes earlier answers otherwise teaches the last alone', () => {
+  it('that renders earlier answers differently trains the last answer alone', () => {
     const { pieces } = rendererOf(fixtures[2]!.template);
     const conversation = [user, answer, user, answer];
     expect(() => pieces(conversation)).toThrow('writes an answer otherwise when more follows');
@@ -143,7 +143,7 @@ describe('a chat template', () => {
     ]);
   });
 
-  it('sees no date, so that a run has the same prompts on every day', () => {
+  it('gets no date, so that a run has the same prompts every day', () => {
     const dated = "{{ strftime_now('%Y') if strftime_now is defined else 'a year' }}";
     const said = rendererOf(`${dated}{% for m in messages %}:{{ m.content }}{% endfor %}`).prompt([user]);
     expect(said).toBe('a year:Hi');
@@ -155,14 +155,14 @@ describe('a chat template', () => {
     ["{{ strftime_now('%Y') }}", 'cannot be used'],
     ['{% for m in messages %}{{ m.content[0].text }}{% endfor %}', 'cannot be used'],
     ["{{ messages[-1]['content'] }}", 'it leaves out what the user says'],
-  ])('is refused with a way out where it cannot be rendered: %s', (template, problem) => {
+  ])('is refused, with a fix, when it cannot be rendered: %s', (template, problem) => {
     expect(() => rendererOf(template).prompt([user])).toThrow(problem);
     expect(() => rendererOf(template)).toThrow(
       expect.objectContaining({ fix: expect.stringContaining('renderer_name=') as string }),
     );
   });
 
-  it('is refused for a conversation that it leaves something out of', () => {
+  it('is refused for a conversation of which it drops a part', () => {
     const deaf = "{% for m in messages if m.role != 'system' %}{{ m.content }}{% endfor %}";
     const conversation: Message[] = [{ role: 'system', content: 'Be brief.' }, user];
     expect(() => rendererOf(deaf).prompt(conversation)).toThrow('leaves out what the system says');

@@ -10,7 +10,7 @@ import { memoryTokenizer as tokenizer } from '../../../src/lab/text/memory-vocab
 describe('the vocabulary of the memory games', () => {
   it('fits the tiny model', () => expect(tokenizer.size).toBeLessThanOrEqual(32));
 
-  it('writes back exactly the text it read, for every text its tokens can make', () => {
+  it('decodes exactly the text that it encoded, for every text of its tokens', () => {
     const ids = fc.array(fc.nat({ max: tokenizer.size - 1 }));
     fc.assert(
       fc.property(ids, (sequence) => {
@@ -20,7 +20,7 @@ describe('the vocabulary of the memory games', () => {
     );
   });
 
-  it('writes every prompt and answer of both games', () => {
+  it('encodes every prompt and answer of both games', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 100_000 }), fc.nat(), (N, pick) => {
         const setup = { N, secret: pick % N, prefix: [] };
@@ -33,23 +33,23 @@ describe('the vocabulary of the memory games', () => {
     );
   });
 
-  it('keeps every digit a token of its own', () => {
+  it('has one token for each digit', () => {
     expect(tokenizer.encode('1023')).toHaveLength(4);
     expect(tokenizer.encode('57\n\n')).toHaveLength(3);
   });
 
-  it('puts the beginning before a text only when asked, and knows the token that ends an answer', () => {
+  it('adds the beginning-of-text token only on request, and knows the token that ends an answer', () => {
     expect(tokenizer.encodeWhole('57\n\n')).toEqual([0, ...tokenizer.encode('57\n\n')]);
     expect(tokenizer.encode('57\n\n').at(-1)).toBe(tokenizer.end);
     expect(tokenizer.decode(tokenizer.encodeWhole('57'))).toBe('<|begin_of_text|>57');
     expect(tokenizer.decodePlain(tokenizer.encodeWhole('57'))).toBe('57');
   });
 
-  it('makes a sign of its own of an id that is none, so that no answer is read from it', () => {
+  it('decodes an invalid id as a sign of its own, so that no answer is parsed from it', () => {
     expect(tokenizer.decode([tokenizer.id('5'), 31])).toBe('5\uFFFD');
   });
 
-  it('says which text it cannot write', () => {
+  it('names a text that it cannot encode', () => {
     expect(() => tokenizer.encode('5 seven')).toThrow(UserError);
     expect(() => tokenizer.encode('5 seven')).toThrow(/no token for " seven" \(at character 1/);
   });

@@ -24,7 +24,7 @@ const save = (checkpoints: Checkpoints, name: string, { content = name, ttl = nu
     async (directory) => writeFileSync(join(directory, 'weights'), content),
   );
 
-it('weights that were being replaced when the service was killed are there after its next start', async () => {
+it('weights that were being replaced when the service was killed are restored at its next start', async () => {
   const home = tempDirectory();
   const path = await save(new Checkpoints(home, () => 0), 'kept');
   const { directory } = new Checkpoints(home, () => 0).open(path);
@@ -39,7 +39,7 @@ it('weights that were being replaced when the service was killed are there after
   expect(existsSync(`${directory}.draft`) || existsSync(`${directory}~.draft`)).toBe(false);
 });
 
-it('weights are a model for any command by their path, where the service has saved them', async () => {
+it('weights are a model for any command by their tinker:// path, on the machine that saved them', async () => {
   const home = tempDirectory();
   const saved = findModel('SINGLE_STEP');
   const place = { model, kind: 'weights', name: 'w', overwrite: false } as const;
@@ -57,7 +57,7 @@ it('weights are a model for any command by their path, where the service has sav
   }
 });
 
-it('weights that have expired are not given out, and the next save of their model removes them', async () => {
+it('expired weights cannot be loaded, and the next save of their model removes them', async () => {
   const time = { now: 0 };
   const checkpoints = new Checkpoints(tempDirectory(), () => time.now);
   const path = await save(checkpoints, 'short', { ttl: 10 });
@@ -71,7 +71,7 @@ it('weights that have expired are not given out, and the next save of their mode
   expect(checkpoints.ofModel(model).map((each) => each.path)).toEqual([`tinker://${model}/weights/long`]);
 });
 
-it('a save that fails leaves nothing behind, and what it was to replace', async () => {
+it('a failed save leaves the earlier weights and no partial ones', async () => {
   const checkpoints = new Checkpoints(tempDirectory(), () => 0);
   const path = await save(checkpoints, 'kept', { content: 'old' });
   const { directory } = checkpoints.open(path);
@@ -88,7 +88,7 @@ it('a save that fails leaves nothing behind, and what it was to replace', async 
   expect(readFileSync(join(directory, 'weights'), 'utf8')).toBe('old');
 });
 
-it('weights that have expired make room: before the next save of their model, and when they are deleted', async () => {
+it('expired weights are removed before the next save of their model, and on deletion', async () => {
   const time = { now: 0 };
   const checkpoints = new Checkpoints(tempDirectory(), () => time.now);
   const paths = [await save(checkpoints, 'a', { ttl: 10 }), await save(checkpoints, 'b', { ttl: 10 })];
@@ -103,7 +103,7 @@ it('weights that have expired make room: before the next save of their model, an
   );
 });
 
-it('entries of earlier versions or of others do not keep the rest from being listed', async () => {
+it('invalid entries and those of earlier versions do not keep the rest from being listed', async () => {
   const home = tempDirectory();
   const checkpoints = new Checkpoints(home, () => 0);
   const paths = [await save(checkpoints, 'a'), await save(checkpoints, 'b'), await save(checkpoints, 'c')];

@@ -47,7 +47,7 @@ async function trained(service: TrainingService, directory: string) {
   return seen;
 }
 
-it('a run over a bad network sees and learns what it does over a good one', async () => {
+it('a run over an unreliable network gives the same files as over a reliable one', async () => {
   const service = await runningService(tempDirectory());
   const seen: unknown[] = [];
   const pauses: number[] = [];
@@ -75,7 +75,7 @@ it('a run over a bad network sees and learns what it does over a good one', asyn
   }
 });
 
-it('a run on a service as SkyRL has it sees the same: no losses, seeds of int32, plain names, sessions that cannot be ended', async () => {
+it('a run on a SkyRL-like service gives the same files: no losses, int32 seeds, plain names, sessions that cannot be ended', async () => {
   const service = await runningService(tempDirectory());
   const opened = (fetch: typeof globalThis.fetch) =>
     RemoteService.open(
@@ -124,7 +124,7 @@ it.each([
   { status: 410, words: /session has ended/ },
   { status: 401, words: /rejects the key/ },
   { status: 422, words: /refuses create_session/ },
-])('$status is told once, in plain words and without the key', async ({ status, words }) => {
+])('status $status is reported once, in plain words and without the key', async ({ status, words }) => {
   let asked = 0;
   const refusing: typeof fetch = async () => new Response('{"detail":"no"}', { status: (asked++, status) });
   const connection = { baseUrl: 'http://there', key: 'tml-very-secret', wait: async () => undefined, fetch: refusing };
@@ -138,7 +138,7 @@ it.each([
   expect(asked).toBe(1);
 });
 
-it('gives up on a service that is not there, and says what it waited for', async () => {
+it('a client gives up on an unreachable service, and names what it waited for', async () => {
   const nobody: typeof fetch = async () => Promise.reject(new TypeError('fetch failed'));
   const connection = { baseUrl: 'http://there', key: 'tml-x', wait: async () => undefined, fetch: nobody };
   await expect(RemoteService.open(connection, { model: 'm', rank: 1, seed: 0 })).rejects.toThrow('fetch failed');
@@ -201,7 +201,7 @@ describe('a run on a service that answers as it likes', () => {
   it.each([
     { what: 'in words', early: () => new Response('{"type":"try_again"}') },
     { what: 'with 408', early: () => new Response('', { status: 408 }) },
-  ])('asks for a result as long as it takes when the service says $what that it is early', async ({ early }) => {
+  ])('polls for a result while the service reports $what that it is unfinished', async ({ early }) => {
     const { waits, open } = scripted({ early, times: 50 });
     const service = await open();
     await service.close();
@@ -209,7 +209,7 @@ describe('a run on a service that answers as it likes', () => {
     expect(Math.max(...waits)).toBe(2000);
   });
 
-  it('waits as long as a busy service tells it to', async () => {
+  it('waits as long as a busy service asks it to', async () => {
     const { waits, open } = scripted({
       early: () => new Response('', { status: 429, headers: { 'retry-after': '7' } }),
       times: 1,

@@ -26,7 +26,7 @@ describe('the passes of a request', () => {
     { what: 'games of one rule that together are too many', count: 64, common: 100, own: 60 },
     { what: 'games that are longer than their rule', count: 64, common: 20, own: 400 },
     { what: 'games that differ from the start', count: 64, common: 0, own: 90 },
-  ])('have no more tokens than fit at once: $what', ({ count, common, own }) => {
+  ])('have at most the allowed number of tokens: $what', ({ count, common, own }) => {
     const datums = games(count, { common, own });
     const plans = [...plansOf(datums, atOnce)];
     const sizes = plans.map((plan) => plan.datums.reduce((sum, { tokens }) => sum + tokens.length, 0));
@@ -35,7 +35,7 @@ describe('the passes of a request', () => {
     expect(scores.map((each) => [...each])).toEqual(datums.map(({ tokens }) => [...tokens]));
   });
 
-  it('compute a common beginning once for the games that fit', () => {
+  it('compute a common prefix once for as many rollouts as fit', () => {
     const [plan] = plansOf(games(5, { common: 100, own: 60 }), atOnce);
     expect(plan!.datums.map(({ tokens }) => tokens.length)).toEqual([99, ...Array.from({ length: 5 }, () => 61)]);
   });

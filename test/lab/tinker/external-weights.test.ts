@@ -55,7 +55,7 @@ async function downloaded(path: string, change = (bytes: Buffer) => bytes): Prom
 const ownDirectory = (model: string) => join(directory, 'checkpoints', model.replaceAll(':', '+'), 'weights/own');
 
 describe('external weights', () => {
-  it('are a LoRA as peft reads it, with the numbers of the checkpoint and the path of its model', async () => {
+  it('are a LoRA for peft, with the numbers of the checkpoint and the path of its model', async () => {
     const { model, path } = await saved({ rank: 4, seed: 3 });
     expect(path).toBe(`tinker://${model}/external_weights/out`);
     const target = await downloaded(path);
@@ -69,14 +69,14 @@ describe('external weights', () => {
     });
   });
 
-  it('are a model as transformers reads it where all weights are trained', async () => {
+  it('are a model for transformers when all weights are trained', async () => {
     const { model, path } = await saved({ rank: 0 });
     const { config, weights } = loadModel(await downloaded(path));
     const own = readModel(ownDirectory(model));
     expect([config.shape.tied, weights]).toEqual([false, own.weights]);
   });
 
-  it('are encrypted to the keys that a client gives, and are then the same', async () => {
+  it('are encrypted to the client’s keys, and decrypt to the same files', async () => {
     const [one, other] = [generateKeyPairSync('x25519'), generateKeyPairSync('x25519')];
     const keys = [one, other].map(({ publicKey }) => ageKey(rawOf(publicKey)));
     const { model, path } = await saved({ rank: 4, seed: 3 }, { age_encryption_recipients: keys });
@@ -89,7 +89,7 @@ describe('external weights', () => {
     }
   });
 
-  it('have addresses of this start alone, and cannot be loaded here', async () => {
+  it('have addresses that expire at the next start, and cannot be loaded by the service itself', async () => {
     const { model, path } = await saved({ rank: 1 });
     const { urls, expires } = await urlsOf(path);
     expect(Date.parse(expires) - Date.now()).toBeGreaterThan(50 * 60_000);
@@ -112,7 +112,7 @@ describe('external weights', () => {
   });
 });
 
-it('an archive has the files of peft, at the address to which the client is sent', async () => {
+it('an archive of weights has the files of peft, at the address of a redirect', async () => {
   const { model } = await saved({ rank: 2, seed: 3 });
   const answer = await fetch(`${service.url}/api/v1/${placeOf(`tinker://${model}/weights/own`)}/archive`, {
     headers: { 'x-api-key': 'tml-test' },
@@ -198,7 +198,7 @@ function checksum(digits: readonly number[]): number {
   }, 1);
 }
 
-it('reads a public key of age that age itself made, and refuses one with a wrong letter', () => {
+it('a public key that age made is parsed, and refused with one wrong letter', () => {
   const key = 'age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p';
   expect(recipientOf(key)).toHaveLength(32);
   expect(() => recipientOf(key.replace('ql3', 'qm3'))).toThrow('is not a public key of age');

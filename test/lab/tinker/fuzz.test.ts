@@ -5,7 +5,7 @@ import { example, runningService, withModel } from './running-service.js';
 
 const token = 'tml-the-secret-of-the-fuzz';
 
-it('no bad request ends the service, is taken for a bug, or changes what it computes', { tags: ['long'] }, async () => {
+it('no malformed request ends the service, counts as a bug, or changes its results', { tags: ['long'] }, async () => {
   const service = await runningService(tempDirectory(), { environment: { MEMRL_SERVE_TOKEN: token }, key: token });
   try {
     const { model } = await withModel(service);

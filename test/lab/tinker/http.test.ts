@@ -38,7 +38,7 @@ it.each(['localhost:1', '127.0.0.1', '127.0.1.1:8765', '[::1]:8765', 'LOCALHOST'
   async (host) => expect((await askAs({ host })).status).toBe(200),
 );
 
-describe('what is refused over HTTP', () => {
+describe('the HTTP server', () => {
   it.each([
     {
       what: 'no key',
@@ -93,7 +93,7 @@ describe('what is refused over HTTP', () => {
     expect(answer.body.detail).toMatch(/\w/);
   });
 
-  it('answers a health check without a key, and writes a line for every request without it', async () => {
+  it('answers a health check without a key, and logs every request without its key', async () => {
     expect((await service.ask('GET', 'healthz', undefined, { 'x-api-key': '' })).body).toEqual({ status: 'ok' });
     const log = readFileSync(join(directory, 'requests.jsonl'), 'utf8');
     const last = JSON.parse(log.trim().split('\n').at(-1)!) as Record<string, unknown>;
@@ -101,7 +101,7 @@ describe('what is refused over HTTP', () => {
     expect(log).not.toContain('tml-test');
   });
 
-  it('takes no more than it has room for: too much at once is 429, and the rest is done', async () => {
+  it('answers 429 to requests beyond its capacity, and serves the rest', async () => {
     const small = await runningService(tempDirectory(), { max_requests: 4 });
     try {
       const { session_id } = (await small.ask('POST', 'create_session', {})).body;
@@ -125,7 +125,7 @@ describe('what is refused over HTTP', () => {
     }
   });
 
-  it('makes no more models than may be in memory, and says what to do', async () => {
+  it('limits the models in memory, with a fix in the error', async () => {
     const small = await runningService(tempDirectory(), { max_models: 1 });
     try {
       const { session } = await withModel(small);
@@ -139,7 +139,7 @@ describe('what is refused over HTTP', () => {
     }
   });
 
-  it('closes a connection that sends more than a body may have', async () => {
+  it('closes a connection whose body exceeds the limit', async () => {
     const answer = await new Promise<number | string>((resolve) => {
       const sent = request(
         `${service.url}/api/v1/create_session`,
@@ -161,7 +161,7 @@ describe('what is refused over HTTP', () => {
     expect((await service.ask('GET', 'healthz')).status).toBe(200);
   });
 
-  it('lets small bodies in while large ones hold the room that these share', async () => {
+  it('accepts small bodies while large ones fill their share of memory', async () => {
     const [line, bug] = [() => undefined, () => undefined];
     const access = { token: null, mostBodyBytes: 2 ** 23, mostBytesAtOnce: 2 ** 23 };
     const reporting = { now: () => 0, line, bug };
@@ -188,7 +188,7 @@ describe('what is refused over HTTP', () => {
     }
   });
 
-  it('is open to other machines only with a key that they must know', async () => {
+  it('listens for other machines only with a secret key', async () => {
     const dir = tempDirectory();
     await expect(runningService(dir, { host: '0.0.0.0' })).rejects.toThrow('there is no key');
     const token = 'tml-a-secret-of-this-test';

@@ -44,7 +44,7 @@ async function started(dir: string) {
   return { child, ended, ask, result, line };
 }
 
-it('a service that is killed keeps what was saved, and says of sessions that they are gone; a polite stop ends it', async () => {
+it('a killed service keeps saved weights, and reports sessions as gone; SIGTERM ends it', async () => {
   const dir = tempDirectory();
   const first = await started(dir);
   const { session_id } = (await first.ask('create_session', {})).body;
@@ -82,7 +82,7 @@ it('a service that is killed keeps what was saved, and says of sessions that the
 });
 
 it(
-  'a service that is killed again and again in the middle of saves keeps whole what it acknowledged, and nothing half',
+  'a service that is killed again and again during saves keeps every acknowledged save whole, and none in part',
   { tags: ['long'] },
   async () => {
     const dir = tempDirectory();
@@ -119,7 +119,7 @@ it(
   },
 );
 
-it('a thread that computes and breaks down is told, by the calls under way and by those that follow', async () => {
+it('a crash of the compute thread is reported by current and later calls', async () => {
   const file = new URL('data:text/javascript,setTimeout(() => { throw new Error("no memory is left"); });');
   const settings = { home: tempDirectory(), models: [], environment: {}, engine: 'wasm', threads: 1 } as const;
   const { computing, lost } = startComputing(file, settings);
@@ -130,7 +130,7 @@ it('a thread that computes and breaks down is told, by the calls under way and b
   await expect(lost).rejects.toMatchObject({ message: words, fix: expect.stringContaining('again') as string });
 });
 
-it('a second service for the same directory is refused, with the first one, and touches nothing of it', async () => {
+it('a second service for the same directory is refused, and leaves the first one’s files alone', async () => {
   const dir = tempDirectory();
   const draft = join(dir, 'checkpoints', 'boot-s1+train+0', 'weights', 'kept.draft');
   const first = await started(dir);

@@ -20,8 +20,8 @@ const save = async (model: string, seq: number, path: string): Promise<string> =
 const get = async (path: string) => (await service.ask('GET', path)).body;
 const checkpointsAt = (path: string): string => path.replace('tinker://', 'training_runs/').replace('/weights', '/checkpoints/weights'); // prettier-ignore
 
-describe('what the service lists', () => {
-  it('saved weights of all models, the newest first, page by page', async () => {
+describe('lists of the service', () => {
+  it('include saved weights of all models, the newest first, page by page', async () => {
     const [one, other] = [(await withModel(service)).model, (await withModel(service)).model];
     const paths = [await save(one, 1, 'a'), await save(other, 1, 'b'), await save(one, 2, 'c')];
     const all = await get('checkpoints');
@@ -33,7 +33,7 @@ describe('what the service lists', () => {
     expect((await service.ask('GET', 'checkpoints?limit=some')).status).toBe(422);
   });
 
-  it('sessions, with what they train and what their clients say of them', async () => {
+  it('include sessions, with their models and the metadata of their clients', async () => {
     const created = { display_name: 'sums', user_metadata: { recipe: 'rl' } };
     const { session_id: session } = (await service.ask('POST', 'create_session', created)).body;
     const { model_id: model } = (
@@ -48,7 +48,7 @@ describe('what the service lists', () => {
   });
 });
 
-it('sessions are found by their words and their metadata, the newest first', async () => {
+it('sessions are found by words and metadata, the newest first', async () => {
   const begin = async (display_name: string, user_metadata: object) =>
     (await service.ask('POST', 'create_session', { display_name, user_metadata })).body.session_id;
   const [one, two] = [await begin('Nightly sums', { kind: 'a' }), await begin('nightly words', { kind: 'b' })];
@@ -67,13 +67,13 @@ it.each([
   { method: 'GET', path: 'billing/usage/events?starting_on=x', words: /Nothing is billed here/ },
   { method: 'PUT', path: 'sessions/x/project', words: /no projects here/ },
   { method: 'GET', path: 'sessions/x/trace_export', words: /no traces here/ },
-])('$method $path is of a service that many share: the answer says what there is instead', async (each) => {
+])('$method $path is for multi-user services: the response names the alternative here', async (each) => {
   const answer = await service.ask(each.method, each.path, each.method === 'PUT' ? { project_id: 'p' } : undefined);
   expect([answer.status, answer.body.detail]).toEqual([400, expect.stringMatching(each.words)]);
 });
 
 describe('saved weights', () => {
-  it('expire when they are told to, and never when they are told so', async () => {
+  it('expire after their time to live, or never', async () => {
     const { model } = await withModel(service);
     const path = await save(model, 1, 'kept');
     const expiry = async () => (await get(`training_runs/${model}/checkpoints`)).checkpoints[0]!.expires_at;
@@ -86,7 +86,7 @@ describe('saved weights', () => {
     expect(await expiry()).toBeNull();
   });
 
-  it('expire within a hundred years, and a longer time is refused with the field', async () => {
+  it('have a time to live of at most a hundred years; a longer one is refused with the field named', async () => {
     const { model } = await withModel(service);
     const path = await save(model, 1, 'kept');
     const asked = await service.ask('PUT', `${checkpointsAt(path)}/ttl`, { ttl_seconds: 1e13 });
@@ -96,13 +96,13 @@ describe('saved weights', () => {
     expect((await service.ask('GET', 'checkpoints')).status).toBe(200);
   });
 
-  it('are not published: the answer says why', async () => {
+  it('cannot be published, with the reason in the response', async () => {
     const { model } = await withModel(service);
     const path = await save(model, 1, 'kept');
     expect((await service.ask('POST', `${checkpointsAt(path)}/publish`)).body.detail).toMatch(/on this machine alone/);
   });
 
-  it('are copied to a run of their own, once for a request that is sent again, and outlive their source', async () => {
+  it('are copied to a run of their own, once for a repeated request, and outlive their source', async () => {
     const { model } = await withModel(service);
     const source = await save(model, 1, 'kept');
     const copy = async () =>
@@ -120,7 +120,7 @@ describe('saved weights', () => {
 describe('a model', () => {
   const learn = { data: [example([5, 6, 7, 8])], loss_fn: 'cross_entropy' };
 
-  it('is gone when it is unloaded, and its weights stay', async () => {
+  it('is gone when it is unloaded, and its saved weights stay', async () => {
     const { model } = await withModel(service);
     const path = await save(model, 1, 'kept');
     expect((await service.result('unload_model', { model_id: model })).body).toMatchObject({ type: 'unload_model' });
@@ -129,7 +129,7 @@ describe('a model', () => {
     expect((await get('checkpoints')).checkpoints.map(({ tinker_path }) => tinker_path)).toContain(path);
   });
 
-  it('goes on after an operation that is not there, which says what to do instead', async () => {
+  it('continues after a request for an unsupported operation, whose error suggests another', async () => {
     const { model } = await withModel(service);
     const after = service.result('forward', { model_id: model, seq_id: 2, forward_backward_input: learn });
     const unknown = await service.result('create_custom_loss', { model_id: model, seq_id: 1, path: 'x' });

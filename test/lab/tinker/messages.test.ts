@@ -27,7 +27,7 @@ const requests = fc.record({
 });
 
 describe('messages', () => {
-  it('of a forward and backward pass come back as they were', () => {
+  it('of a forward and backward pass survive a round trip', () => {
     fc.assert(
       fc.property(requests, (request) => {
         expect(readForwardBackwardRequest(writeForwardBackwardRequest(request))).toEqual({
@@ -38,7 +38,7 @@ describe('messages', () => {
     );
   });
 
-  it('of results come back as they were', () => {
+  it('of results survive a round trip', () => {
     const outputs = fc.record({ logprobs: fc.array(floats, { maxLength: 4 }), loss: fc.double({ noNaN: true }) });
     fc.assert(
       fc.property(outputs, int32s, fc.constantFrom('stop', 'length'), ({ logprobs, loss }, tokens, stopReason) => {
@@ -56,7 +56,7 @@ describe('messages', () => {
     );
   });
 
-  it('that were damaged are read as something else, or refused: nothing hangs, and nothing grows', () => {
+  it('that are damaged are refused or read as others, without hanging or growing', () => {
     const damaged = fc.tuple(requests, fc.nat(), fc.nat({ max: 255 }), fc.nat());
     fc.assert(
       fc.property(damaged, ([request, at, byte, cut]) => {

@@ -6,7 +6,7 @@ import { findModel } from '../../../src/lab/run/model-files.js';
 import { ModelCatalogue } from '../../../src/lab/tinker/server/model-catalogue.js';
 import { tempDirectory } from '../temp-directory.js';
 
-it('a model is found by its name, by the path that was given, and by the directory in which clients find its tokenizer', async () => {
+it('a model is found by its name, by the given path, and by the directory of its tokenizer', async () => {
   const given = findModel('SINGLE_STEP');
   const catalogue = new ModelCatalogue(tempDirectory(), [given]);
   for (const name of ['memrl/tiny', given]) {
@@ -29,7 +29,7 @@ it('the shape of a model is known before its weights are read', async () => {
   }
 });
 
-it('the model for words has room for conversations, and a head of its own that begins as the embedding', async () => {
+it('memrl/words has room for conversations, and an untied head that begins as the embedding', async () => {
   const catalogue = new ModelCatalogue(tempDirectory(), []);
   const { shape, weights, tokenizer, endings } = await catalogue.open('memrl/words');
   expect([shape.context, shape.tied]).toEqual([4096, false]);
@@ -47,7 +47,7 @@ it('the model for words has room for conversations, and a head of its own that b
   expect(endings).toEqual([tokenizer.end, tokenizer.id('<|im_end|>')]);
 });
 
-it('pieces of bytes are found in any order of the texts, and write what no text had', () => {
+it('byte pairs do not depend on the order of the training texts, and encode unseen text', () => {
   const texts = ['the cat and the dog', 'the other cat'];
   const files = trainBytePairs(texts, 284);
   expect(trainBytePairs(texts.toReversed(), 284)).toEqual(files);

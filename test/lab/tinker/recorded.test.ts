@@ -25,7 +25,7 @@ const recordings = readdirSync(folder).map(
   (name) => JSON.parse(gunzipSync(readFileSync(`${folder}/${name}`)).toString()) as Recording,
 );
 
-describe('what the official SDK asked once is answered as then, byte for byte', () => {
+describe('recorded requests of the official SDK get the same responses, byte for byte', () => {
   it.each(recordings)('SDK $version', async ({ boot, home, requests }) => {
     const directory = tempDirectory();
     const service = await runningService(directory, { boot });

@@ -24,7 +24,7 @@ function row() {
   return { calls, results, add, finished };
 }
 
-it('requests of a group that arrive one after the other are computed in one call', async () => {
+it('requests of a group that arrive in sequence are computed in one call', async () => {
   const { add, calls, results, finished } = row();
   for (const name of ['a', 'b', 'c']) {
     add('s', name, 'g');
@@ -35,7 +35,7 @@ it('requests of a group that arrive one after the other are computed in one call
   expect(results.get('b')).toBe('b!');
 });
 
-it('sessions do not wait for each other, and each has its requests in their order', async () => {
+it('sessions do not wait for each other, and each gets its requests in order', async () => {
   const { add, calls, finished } = row();
   for (const name of ['a1', 'a2', 'a3']) add('a', name);
   add('b', 'b1');
@@ -43,7 +43,7 @@ it('sessions do not wait for each other, and each has its requests in their orde
   expect(calls.flat()).toEqual(['a1', 'b1', 'a2', 'a3']);
 });
 
-it('a call ends when all of its requests have been given up, and not before; the next request is then done', async () => {
+it('a call is cancelled only when all of its requests are, and the next request is then served', async () => {
   const queue = new RequestQueue();
   const results: string[] = [];
   const cancelled = (signal: AbortSignal) =>
@@ -76,7 +76,7 @@ it('a call ends when all of its requests have been given up, and not before; the
   await vi.waitFor(() => expect(results).toEqual(['first: gone', 'second: gone', 'last']), PATIENCE_MS);
 });
 
-it('a request that fails costs no other of its group its result', async () => {
+it('a failing request does not fail the others of its group', async () => {
   const { add, results, finished } = row();
   for (const name of ['a', 'b', 'c']) add('s', name, 'g', 'b');
   await finished(3);

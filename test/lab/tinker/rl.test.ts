@@ -54,7 +54,7 @@ const rows = (directory: string) =>
     .map((line) => JSON.parse(line) as Record<string, number>);
 const remote = () => ['engine=tinker', `base_url=${service.url}`, 'model_name=memrl/tiny'];
 
-it('learns over HTTP what it learns in this process, on the same answers', { tags: ['long'] }, async () => {
+it('memrl rl gives the same answers and weights over HTTP as in this process', { tags: ['long'] }, async () => {
   const [there, here] = [tempDirectory(), tempDirectory()];
   await attempt(there, ...remote(), 'n_batches=2');
   await attempt(here, `model_name=${home}/models/memrl-tiny`, 'engine=wasm', 'threads=1', 'n_batches=2');
@@ -67,7 +67,7 @@ it('learns over HTTP what it learns in this process, on the same answers', { tag
 });
 
 it(
-  'goes on from a checkpoint on the service as if it had never stopped, and the key is in no file',
+  'memrl rl resumes from a checkpoint on the service as if uninterrupted, and writes the key to no file',
   { tags: ['long'] },
   async () => {
     const [whole, resumed] = [tempDirectory(), tempDirectory()];
@@ -86,7 +86,7 @@ it(
   },
 );
 
-it('has the gradients of the synchronous loop when minibatches are learnt from as they are played', async () => {
+it('memrl rl with stream minibatches has the gradients of the synchronous mode', async () => {
   const [whole, streamed] = [tempDirectory(), tempDirectory()];
   const argv = [...remote(), 'groups_per_batch=8', 'num_substeps=2', 'loss_fn=ppo', 'n_batches=3', 'eval_every=0'];
   await attempt(whole, ...argv);
@@ -99,7 +99,7 @@ it('has the gradients of the synchronous loop when minibatches are learnt from a
   expect(rows(whole)[2]!['optim/kl_sample_train_v2']).toBeGreaterThan(1e-6);
 });
 
-it('plays ahead while it learns, trains on no group that is too old, and is held to the model it began with', async () => {
+it('memrl rl in the asynchronous mode trains on no stale group, and keeps its KL term to the initial model', async () => {
   const directory = tempDirectory();
   const modes = ['max_steps_off_policy=2', 'num_minibatches=2', 'kl_penalty_coef=0.1', 'compute_post_kl=True'];
   await attempt(directory, ...remote(), 'n_batches=6', 'eval_every=2', 'eval_groups=3', ...modes);

@@ -110,7 +110,7 @@ async function trained(...argv: string[]): Promise<string> {
 const adaptersIn = (path: string) => readModel(join(path, 'checkpoints/final')).adapters!.parameters;
 
 describe('answers from a server', () => {
-  it('are those of the weights of each step, and teach what those of this process teach', async () => {
+  it('come from the weights of each step, and give the same training as answers of this process', async () => {
     const { url, loaded, served } = await serving(base);
     const [there, here] = [await trained(`sampling=${url}/v1`), await trained()];
     const [far, near] = [rowsIn(there), rowsIn(here)];
@@ -125,7 +125,7 @@ describe('answers from a server', () => {
     expect(existsSync(folder) ? readdirSync(folder) : []).toEqual([]);
   });
 
-  it('of older weights than it was given are known as such by their distance', async () => {
+  it('from stale weights are detected by their log-probabilities', async () => {
     const { url } = await serving(base, { takesAdapters: false });
     const distances = rowsIn(await trained(`sampling=${url}`)).map((row) => Number(row['optim/kl_sample_train_v2']));
     expect(distances[0]).toBeLessThan(1e-9);
@@ -151,7 +151,7 @@ describe('answers from a server', () => {
     await expect(trained(`sampling=${url}`)).rejects.toThrow(words);
   });
 
-  it('leave nothing of a killed attempt on the server once the run goes on', async () => {
+  it('leave no weights of a killed attempt on the server once the run is resumed', async () => {
     const { url, served } = await serving(base);
     const path = tempDirectory();
     const argv = [...usual, `load_checkpoint_path=${base}`, 'lora_rank=2', `sampling=${url}`, 'save_every=1'];

@@ -35,7 +35,7 @@ const learn = (model: string, seq: number, more: object = {}) => ({
 const step = (model: string, seq: number) => ({ model_id: model, seq_id: seq, adam_params: adam });
 
 describe('training on the service', () => {
-  it('learns: the loss of the same data falls from step to step', async () => {
+  it('lowers the loss on the same data from step to step', async () => {
     const { model } = await withModel(service);
     const losses: number[] = [];
     for (let at = 0; at < 4; at++) {
@@ -45,7 +45,7 @@ describe('training on the service', () => {
     for (let at = 1; at < 4; at++) expect(losses[at]).toBeLessThan(losses[at - 1]!);
   });
 
-  it('carries out the requests on a model in the order of their numbers, and one that comes twice once', async () => {
+  it('handles requests on a model in the order of their numbers, and a repeated one once', async () => {
     const { model } = await withModel(service, { rank: 2, seed: 3 });
     const other = (await withModel(service, { rank: 2, seed: 3 })).model;
     const late = service.ask('POST', 'optim_step', step(model, 2));
@@ -68,7 +68,7 @@ describe('training on the service', () => {
     { what: 'data that are none', path: 'forward_backward', body: { forward_backward_input: 5 } },
     // Model and number, and a datum whose tensor is sparse.
     { what: 'a sparse tensor', path: 'forward_backward', body: 'sparse' },
-  ])('goes on after a request with $what: those that follow do not wait for it', async ({ path, body }) => {
+  ])('continues after a request with $what: later ones do not wait for it', async ({ path, body }) => {
     const { model } = await withModel(service);
     const sparse = (): Uint8Array => {
       const datum = [0x12, 0x07, 0x0a, 0x01, 0x77, 0x12, 0x02, 0x12, 0x00];
@@ -80,7 +80,7 @@ describe('training on the service', () => {
     expect((await after).body.metrics['loss:sum']).toBeGreaterThan(0);
   });
 
-  it('takes any target where nothing is trained on, as rl_loop of the cookbook sends zeros for its prompts', async () => {
+  it('accepts any target where nothing is trained, as rl_loop of the cookbook sends zeros for its prompts', async () => {
     const [{ model }, { model: other }] = [await withModel(service), await withModel(service)];
     const weights = [0, 0, 0, 0, 1, 1, 1];
     const whole = example(sentence, weights);
@@ -102,7 +102,7 @@ describe('training on the service', () => {
     expect(given.body.loss_fn_outputs).toEqual(got[1]!.body.loss_fn_outputs);
   });
 
-  it('takes tokens without weights as of the weight 1, as the examples of the SDK send them', async () => {
+  it('gives tokens without weights the weight 1, as the SDK’s examples expect', async () => {
     const [{ model }, { model: other }] = [await withModel(service), await withModel(service)];
     const { target_tokens: targets } = example(sentence).loss_fn_inputs;
     const bare = { ...example(sentence), loss_fn_inputs: { target_tokens: targets } };
@@ -113,7 +113,7 @@ describe('training on the service', () => {
     expect(got[0]!.body).toEqual(got[1]!.body);
   });
 
-  it('scores and learns any targets, several a token, in the shape in which they were sent', async () => {
+  it('scores and trains several targets per token, in the shape in which they were sent', async () => {
     const [{ model }, { model: other }] = [await withModel(service), await withModel(service)];
     const input = { chunks: [{ type: 'encoded_text', tokens: [5, 6] }] };
     const wide = (data: number[], dtype: string) => ({ data, dtype, shape: [2, 2] });
@@ -150,7 +150,7 @@ describe('training on the service', () => {
     expect((await same[0]!).body).toEqual((await same[1]!).body);
   });
 
-  it('lets norms decay with all other weights where all are trained, as AdamW of PyTorch does', async () => {
+  it('decays norms like all other weights when all are trained, as PyTorch’s AdamW does', async () => {
     const { model } = await withModel(service, { rank: 0 });
     const adam_params = { ...adam, learning_rate: 0.5, weight_decay: 0.1 };
     await service.result('optim_step', { model_id: model, seq_id: 1, adam_params });
@@ -162,7 +162,7 @@ describe('training on the service', () => {
     for (const { offset } of norms) expect(weights[offset]).toBeCloseTo(1 - 0.5 * 0.1, 6);
   });
 
-  it('adds up gradients until the step: two requests are one with both halves', async () => {
+  it('accumulates gradients until the step: two requests equal one with both halves', async () => {
     const [{ model: whole }, { model: halves }] = [await withModel(service), await withModel(service)];
     const data = [example(sentence), example([5, 6, 30, 31])];
     await service.result('forward_backward', learn(whole, 1));
@@ -176,7 +176,7 @@ describe('training on the service', () => {
     expect(two.body.metrics['optim/grad_norm']).toBeCloseTo(one.body.metrics['optim/grad_norm']!, 4);
   });
 
-  it('gives the log-probabilities of a long common beginning as if each sequence had been computed alone', async () => {
+  it('gives the log-probabilities of a long shared prefix as if each sequence were alone', async () => {
     const { model } = await withModel(service);
     const beginning = Array.from({ length: 20 }, (_, at) => 3 + at);
     const rows = [40, 41, 42, 43].map((last) => [...beginning, last, 50, last]);
@@ -195,7 +195,7 @@ describe('training on the service', () => {
     expect(together.body.metrics['loss:sum']!).toBeCloseTo(loss, 4);
   });
 
-  it('answers protobuf with protobuf, and says the same as in JSON', async () => {
+  it('answers protobuf with protobuf, with the same content as in JSON', async () => {
     const { model } = await withModel(service);
     const floats = (values: number[]) => ({ values: Float32Array.from(values), shape: [values.length] });
     const body = writeForwardBackwardRequest({
@@ -243,7 +243,7 @@ describe('training on the service', () => {
       words: /formula has not been published.*importance_sampling/s,
     },
     { what: 'a loss without its inputs', loss_fn: 'ppo', words: /no advantages|no logprobs/ },
-  ])('refuses $what, and learns nothing from it', async ({ words, ...more }) => {
+  ])('refuses $what without any effect on the model', async ({ words, ...more }) => {
     const { model } = await withModel(service);
     const answer = (await service.result('forward_backward', learn(model, 1, more))).body;
     expect(answer).toMatchObject({ category: 'user' });
@@ -252,13 +252,13 @@ describe('training on the service', () => {
   });
 });
 
-describe('sessions beside each other', () => {
+describe('concurrent sessions', () => {
   const long = (model: string, seq: number) => {
     const tokens = Array.from({ length: 400 }, (_, at) => 1 + (at % 90));
     return learn(model, seq, { data: Array.from({ length: 60 }, () => example(tokens)) });
   };
 
-  it('a small one is answered while the step of a large one is under way', async () => {
+  it('answer a small model while a step of a large one is computed', async () => {
     const { model } = await withModel(service);
     const order: string[] = [];
     const large = service.result('forward_backward', long(model, 1)).then(() => order.push('large'));
@@ -269,7 +269,7 @@ describe('sessions beside each other', () => {
     expect(order).toEqual(['small', 'large']);
   });
 
-  it('a step that its client gives up ends, waiting or begun, and changes nothing', async () => {
+  it('cancel a step, waiting or begun, without any change to the model', async () => {
     const norms: number[] = [];
     for (const isSent of [false, true]) {
       const { model } = await withModel(service, { rank: 2, seed: 8 });
@@ -289,7 +289,7 @@ describe('sessions beside each other', () => {
 });
 
 describe('saved weights', () => {
-  it('go on with the optimizer as if nothing had been, and without it from its beginning', async () => {
+  it('restore the optimizer exactly, or a fresh one without it', async () => {
     const { model, session } = await withModel(service);
     await service.result('forward_backward', learn(model, 1));
     await service.result('optim_step', step(model, 2));
@@ -309,7 +309,7 @@ describe('saved weights', () => {
     expect(await lossAfterStep(fresh, 1)).not.toBe(continued);
   });
 
-  it('are not overwritten unasked, and no name leads out of their directory', async () => {
+  it('are not overwritten by default, and no name leads out of their directory', async () => {
     const { model } = await withModel(service);
     const save = (seq: number, more: object) =>
       service.result('save_weights', { model_id: model, seq_id: seq, ...more });
@@ -321,7 +321,7 @@ describe('saved weights', () => {
     }
   });
 
-  it('outlive the service, whose sessions are gone', async () => {
+  it('outlive the service; its sessions do not', async () => {
     const { model, session } = await withModel(service);
     await service.result('forward_backward', learn(model, 1));
     await service.result('optim_step', step(model, 2));
@@ -377,7 +377,7 @@ describe('sampling', () => {
       ...more,
     });
 
-  it('repeats itself for a seed, whatever else is asked at the same time', async () => {
+  it('is reproducible for a seed, whatever other requests run at the same time', async () => {
     const sampler = await samplerOf();
     const all = await Promise.all([1, 2, 3, 4].map((seq) => sample(sampler, seq, { seed: 7 + (seq % 2) })));
     const tokens = all.map(({ body }) => body.sequences.map((each) => each.tokens));
@@ -387,7 +387,7 @@ describe('sampling', () => {
     expect(tokens[0]![0]).not.toEqual(tokens[0]![1]);
   });
 
-  it('ends at a token, at a text over several tokens, and not at all when told so', async () => {
+  it('stops at a token, at a text of several tokens, or not at all', async () => {
     const sampler = await samplerOf();
     const free = (await sample(sampler, 1, { seed: 1, stop: [], max_tokens: 40 })).body.sequences[0]!;
     expect(free).toMatchObject({ stop_reason: 'length', tokens: { length: 40 } });
@@ -402,7 +402,7 @@ describe('sampling', () => {
     expect(byText.tokens.slice(-2)).toEqual([third, fourth]);
   });
 
-  it('gives the log-probabilities of a prompt, null first, as training computes them', async () => {
+  it('returns a prompt’s log-probabilities, null first, equal to those of training', async () => {
     const { model, session } = await withModel(service);
     await service.result('forward_backward', learn(model, 1));
     await service.result('optim_step', step(model, 2));
@@ -436,7 +436,7 @@ describe('sampling', () => {
     expect(session).toMatch(/^first-s\d+$/);
   });
 
-  it('gives the likeliest tokens at each place of an answer, and scores only the end of a prompt where told so', async () => {
+  it('returns the likeliest tokens at each position of an answer, and scores only the end of a prompt on request', async () => {
     const sampler = await samplerOf();
     const asked = { topk_sample_logprobs: 2, prompt_logprobs: true, prompt_logprobs_last_n: 1 };
     const { body } = await sample(sampler, 1, { temperature: 0 }, asked);
@@ -451,7 +451,7 @@ describe('sampling', () => {
     expect(body.prompt_logprobs).toEqual([null, null, whole.prompt_logprobs[2]]);
   });
 
-  it('scores the tokens that are named at each place of a prompt, and draws others', async () => {
+  it('scores given tokens at each position of a prompt, and draws others', async () => {
     const sampler = await samplerOf();
     const plain = (await sample(sampler, 1, {}, { prompt_logprobs: true })).body.prompt_logprobs;
     const dense = { data: [56, -1, 57, 3], dtype: 'int64', shape: [2, 2] };
@@ -472,7 +472,7 @@ describe('sampling', () => {
     expect(tokens.data).toEqual([best[0], best[0], best[1], best[1]]);
   });
 
-  it('does not compute what its client has given up', async () => {
+  it('does not compute cancelled requests', async () => {
     const sampler = await samplerOf();
     const body = (seq: number, samples: number, stop: number[]) => ({
       ...{ sampling_session_id: sampler, seq_id: seq, prompt, num_samples: samples },
@@ -496,7 +496,7 @@ describe('sampling', () => {
       words: /no room for an answer/,
     },
     { what: 'a token of another vocabulary', chunks: [{ tokens: [97] }], words: /token 97/ },
-  ])('refuses a prompt with $what, and goes on', async ({ chunks, words }) => {
+  ])('refuses a prompt with $what, and continues', async ({ chunks, words }) => {
     const sampler = await samplerOf();
     const refused = await sample(sampler, 1, {}, { prompt: { chunks } });
     expect(refused.body.category).toBe('user');
@@ -504,7 +504,7 @@ describe('sampling', () => {
     expect((await sample(sampler, 2, { max_tokens: 1 }, { num_samples: 2000 })).body.sequences).toHaveLength(2000);
   });
 
-  it('refuses a picture in the words of training', async () => {
+  it('refuses images with the same message as training', async () => {
     const sampler = await samplerOf();
     const picture = { chunks: [{ type: 'image', data: 'iVBORw==', format: 'png' }] };
     const { model } = await withModel(service);
@@ -514,7 +514,7 @@ describe('sampling', () => {
     expect((await service.result('forward', learn(model, 1, { data: [datum] }))).body.error).toMatch(words);
   });
 
-  it('tells the requests of a pickled client apart, whose numbers have 18 digits', async () => {
+  it('distinguishes requests of a pickled client by their 18-digit numbers', async () => {
     const sampler = await samplerOf();
     const ask = async (number: string): Promise<string> => {
       const body = { sampling_session_id: sampler, seq_id: 1, prompt, sampling_params: { max_tokens: 1 } };
@@ -527,7 +527,7 @@ describe('sampling', () => {
     expect([second === first, again === first]).toEqual([false, true]);
   });
 
-  it('takes only the likeliest tokens where it is told to', async () => {
+  it('applies top-k and top-p', async () => {
     const sampler = await samplerOf();
     const greedy = (await sample(sampler, 1, { temperature: 0 })).body.sequences;
     expect(greedy[0]!.tokens).toEqual(greedy[1]!.tokens);
@@ -538,7 +538,7 @@ describe('sampling', () => {
     }
   });
 
-  it('takes seconds without keeping other requests waiting', async () => {
+  it('takes seconds without blocking other requests', async () => {
     const sampler = await samplerOf();
     const order: string[] = [];
     const drawn = sample(sampler, 1, { max_tokens: 250, stop: [] }, { num_samples: 32 }).then(() =>
@@ -549,7 +549,7 @@ describe('sampling', () => {
     expect(order).toEqual(['healthy', 'healthy', 'healthy', 'drawn']);
   });
 
-  it('names the sequences that it will give, and knows a request that is sent again', async () => {
+  it('returns ids for its sequences, and recognises a repeated request', async () => {
     const sampler = await samplerOf();
     const body = {
       sampling_session_id: sampler,

@@ -77,7 +77,7 @@ describe('the costs of the models of a service', () => {
     return { costs, lines, measured };
   };
 
-  it('are said at the start, with what to use in the place of one that is too slow', async () => {
+  it('are logged at the start, with an alternative to one that is too slow', async () => {
     const { costs, lines, measured } = told();
     await costs.tellAll();
     expect(lines).toEqual([
@@ -96,7 +96,7 @@ describe('the costs of the models of a service', () => {
     },
     { base: 'middle', says: [] },
     { base: 'memrl/tiny', says: [] },
-  ])('are said of a model that is made where it will be slow: $base', async ({ base, says }) => {
+  ])('are logged for a new model that is slow: $base', async ({ base, says }) => {
     const { costs, lines, measured } = told();
     await costs.tellIfSlow('m7', base);
     expect(lines).toHaveLength(says.length);

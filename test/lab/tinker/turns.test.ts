@@ -90,7 +90,7 @@ describe('sessions whose computations take turns', () => {
     expect(counted.pauses).toBeGreaterThan(50);
   });
 
-  it('answer a small request while a large one is under way, also where both sample from one model', async () => {
+  it('answer a small request during a large one, also when both sample from one model', async () => {
     const { run } = computing({ turnMs: 10 });
     await run((all) => all.createModel('large', 'memrl/tiny', lora));
     const order: string[] = [];
@@ -109,8 +109,8 @@ describe('sessions whose computations take turns', () => {
   });
 });
 
-describe('a request that its client gives up', () => {
-  it('ends at its next pause, and leaves the gradient as it was, to the bit', { timeout: 30_000 }, async () => {
+describe('a cancelled request', () => {
+  it('ends at its next pause, and leaves the gradient unchanged to the bit', { timeout: 30_000 }, async () => {
     const norms: number[] = [];
     for (const settings of [lora, { ...lora, rank: 0 }]) {
       for (const isSent of [false, true]) {
@@ -138,7 +138,7 @@ describe('a request that its client gives up', () => {
     expect(new Set(norms).size).toBe(4);
   });
 
-  it('leaves samplers as they were, also before it has begun', async () => {
+  it('leaves samplers unchanged, also before it has begun', async () => {
     const source = { kind: 'base', id: 'memrl/tiny', base: 'memrl/tiny' } as const;
     const { run, counted } = computing();
     const expected = await run((all) => all.sample(source, [drawing(2, 6)]));

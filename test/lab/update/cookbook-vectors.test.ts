@@ -23,7 +23,7 @@ function rollout(tokens: number[], turnOf: number[], logprobs: number[]): Rollou
 }
 
 describe('a datum', () => {
-  it('has the advantage and the log-probability on what the policy said, and zeros on what it was told', () => {
+  it('has advantages and log-probabilities on the policy’s tokens, and zeros on the environment’s', () => {
     const one = rollout([20, 21], [0, 0], [-1, -2]);
     const merged = rollout([20, 21, 30, 31, 22], [0, 0, -1, -1, 1], [-1, -2, 0, 0, -3]);
     const datums = datumsOf([[one, merged]], {
@@ -44,7 +44,7 @@ describe('distances between sampler and learner', () => {
   const datum = { prompt: Int32Array.of(1), tokens: Int32Array.of(2, 3, 4), weights: [1, 0, 1], logprobs: [-1, 0, -2] };
   const scoredAs = (lp: number[]) => ({ forward: async () => [Float32Array.from(lp)] });
 
-  it('are the mean of the difference and half the mean of its square, over what the policy said', async () => {
+  it('are the mean difference and half the mean square, over the policy’s tokens', async () => {
     const { kl1, kl2, tokens } = await movedOn([datum], scoredAs([-1.1, -9, -1.8]), 1);
     expect(tokens).toBe(2);
     expect(kl1 / tokens).toBeCloseTo(-0.05, 6);
@@ -52,7 +52,7 @@ describe('distances between sampler and learner', () => {
     expect(await movedOn([datum], scoredAs([-1, -9, -2]), 1)).toEqual({ kl1: 0, kl2: 0, tokens: 2 });
   });
 
-  it('and the entropy is minus the mean of what was sampled', () => {
+  it('come with the entropy, minus the mean sampled log-probability', () => {
     const row = new Means();
     addEntropy(row, [[rollout([2, 3, 4], [0, -1, 0], [-1, 0, -2])]]);
     expect(row.row()).toEqual({ 'optim/entropy': 1.5 });
@@ -76,7 +76,7 @@ describe('sums', () => {
   const adam = { ...cookbookAdam, learningRate: 0.01 };
 
   it.each([importanceSampling, ppo(clip), cispo(clip), dro(0.05), crossEntropy])(
-    'of losses and of gradients do not depend on how a batch is cut: $name',
+    'of losses and gradients do not depend on how a batch is split: $name',
     async (objective) => {
       const [whole, cut] = [new EngineService(await microEngine()), new EngineService(await microEngine())];
       const all = await whole.forwardBackward(datums, { objective });
@@ -92,7 +92,7 @@ describe('sums', () => {
     },
   );
 
-  it('of a table of logits are the advantages times what is said less what is likely', async () => {
+  it('of a table of logits are the advantages times the drawn token less the probabilities', async () => {
     // The gradient of the bias-free head by its own logits, seen through the loss: −Σ A (1[a = g] − π).
     const logits = [0.3, -0.2, 1.1];
     const π = logits.map((logit) => Math.exp(logit) / logits.reduce((sum, other) => sum + Math.exp(other), 0));
@@ -154,7 +154,7 @@ describe('substeps', () => {
     expect(asked).toEqual(sizes.flatMap((size) => [size, 'step']));
   });
 
-  it('are all submitted before the first result is there where a service wants it', async () => {
+  it('are all submitted before the first result arrives, for a service that wants it', async () => {
     const { asked, service } = noting();
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
@@ -173,7 +173,7 @@ describe('substeps', () => {
     expect(await updating).toMatchObject({ updates: 2 });
   });
 
-  it('end the run with what went wrong in any of them', async () => {
+  it('end the run with the error of any of them', async () => {
     const { service } = noting();
     const broken = { ...service, forwardBackward: () => Promise.reject(new Error('no such model')) };
     const parts = [[[datum]], [[datum], Promise.reject(new Error('never played'))]];
@@ -190,7 +190,7 @@ describe('substeps', () => {
 });
 
 describe('learning-rate schedules', () => {
-  it('are linear, cosine and constant from the first step to the last', () => {
+  it('are linear, cosine or constant from the first step to the last', () => {
     const rates = (name: 'linear' | 'cosine' | 'constant') => [0, 8, 15].map((step) => lrMultiplier(name, step, 16));
     expect(rates('linear')).toEqual([1, 0.5, 1 / 16]);
     expect(rates('cosine').map((rate) => Number(rate.toFixed(6)))).toEqual([1, 0.5, 0.009607]);

@@ -45,7 +45,7 @@ describe('the KL term', () => {
     (['sum', 'grpo'] as const).map((normalization: Normalization) => ({ estimator, normalization })),
   );
   it.each(ways)(
-    'brings the policy back without any reward: $estimator, $normalization',
+    'returns the policy to its reference without any reward: $estimator, $normalization',
     async ({ estimator, normalization }) => {
       const { policy, reference } = await apart();
       const before = await exactKl(policy, reference);

@@ -139,7 +139,7 @@ describe('the update', () => {
     },
   );
 
-  it('trains only on groups that differ when told to skip the others', async () => {
+  it('trains only on groups with different rewards when others are to be skipped', async () => {
     const engine = await microEngine();
     const groups = paid(await playBatch(engine, single, batch, rng(0, 'play')));
     const constant = groups[0]!.map((episode) => ({ ...episode, rewards: [{ total: 0.5 }] }));
@@ -152,7 +152,7 @@ describe('the update', () => {
     expect(await engine.weights()).not.toEqual(before);
   });
 
-  it('is pulled to a reference also where all earned the same, and measures how far it is from it', async () => {
+  it('applies the KL term also when all rewards are equal, and measures the KL', async () => {
     const engine = await microEngine(5);
     const groups = await playBatch(engine, single, batch, rng(0, 'play'));
     const constant = groups.map((group) => group.map((episode) => ({ ...episode, rewards: [{ total: 0.5 }] })));
@@ -168,7 +168,7 @@ describe('the update', () => {
     expect(still).toMatchObject({ pull: 0, gradientNorm: 0 });
   });
 
-  it('follows the slope of the tempered policy', async () => {
+  it('follows the gradient of the policy at its temperature', async () => {
     const engine = await microEngine(5);
     const groups = paid(await playBatch(engine, single, { ...batch, temperature: 2 }, rng(2, 'play')));
     const prompt = [
@@ -196,7 +196,7 @@ describe('the update', () => {
     expect((above - (await objective())) / (2 * h) / norm2).toBeCloseTo(1, 1);
   });
 
-  it('is halved until it stays within its bound, and left alone when it is within', async () => {
+  it('is halved until its KL is within the bound, and unchanged when it already is', async () => {
     const groups = paid(await playBatch(await microEngine(3), single, batch, rng(0, 'play')));
     const steps = [];
     for (const maxStepKl of [1e9, 0.01, 0]) {

@@ -59,8 +59,8 @@ function scoring(logprobs: readonly number[]) {
   return { engine, seen };
 }
 
-describe('what an episode is trained on', () => {
-  it('is each token after its prompt, given those before it; the prompt has neither advantage nor score', async () => {
+describe('the datum of an episode', () => {
+  it('scores each token after its prompt given those before it; the prompt has neither advantage nor score', async () => {
     const { engine, seen } = scoring([-0.5, -0.25, -0.5, -0.25]);
     const group = [episode([-0.5, -0.25], 1), episode([-0.5, -0.25], 0)];
     await update(engine, [group], how);
@@ -79,7 +79,7 @@ describe('what an episode is trained on', () => {
     expect(seen.slopes).toEqual([-0.5, -0.5, 0.5, 0.5]);
   });
 
-  it('is of a dense episode one sequence, each question and answer in its turn, questions without advantage', async () => {
+  it('is one sequence for a dense episode, in which the questions have no advantage', async () => {
     const model = await microEngine(4);
     const game = multiStepEnvironment({ N: 16, secret: 9, prefix: [] });
     const batch = { groups: 1, groupSize: 2, maxTokens: 1, temperature: 1 };
@@ -104,7 +104,7 @@ describe('what an episode is trained on', () => {
     seen.slopes.forEach((slope, at) => expect(slope).toBeCloseTo(sign[at]!, 5));
   });
 
-  it('is measured against the sampler on what was said alone: v1, v2 and entropy', async () => {
+  it('has KL v1, v2 and entropy over the policy’s tokens alone', async () => {
     // The middle token was told to the model.
     const heard = episode([-1, 0, -2], 1, [0, -1, 1]);
     const { engine } = scoring([-1.1, -7, -1.8]);
@@ -119,7 +119,7 @@ describe('what an episode is trained on', () => {
     expect([same.kl1, same.kl2]).toEqual([0, 0]);
   });
 
-  it('loses and gains by the penalty for leaving a reference, also where all earned the same', async () => {
+  it('has the KL penalty in its advantages, also when all rewards are equal', async () => {
     const { engine, seen } = scoring([-1, -1, -1, -1]);
     const base = scoring([-2, -1, -1, -3]).engine;
     const group = [episode([-1, -1], 1), episode([-1, -1], 1)];
@@ -132,7 +132,7 @@ describe('what an episode is trained on', () => {
 });
 
 describe('the loss of a batch', () => {
-  it('is the sum of those of its parts: their gradients add up to that of the whole', async () => {
+  it('is the sum over its parts, and so is its gradient', async () => {
     const model = await microEngine(5);
     const game = multiStepEnvironment({ N: 16, secret: 9, prefix: [] });
     const groups = await playBatch(

@@ -85,7 +85,7 @@ describe.each(everyEngine)('adapters on the engine on %s', (backend) => {
     { on: 'layers', model: shape, adapters: mixed, scales: { all: 0.7, forget: 1.5 } },
     { on: 'layers and the head', model: shape, adapters: withHead, scales: { head: 1.3 } },
     { on: 'layers and a tied head', model: { ...shape, tied: true }, adapters: withHead, scales: { head: 1.3 } },
-  ])('have the derivative that finite differences show, on $on', async ({ model, adapters, scales }) => {
+  ])('have gradients that match finite differences, on $on', async ({ model, adapters, scales }) => {
     const engine = await trainedAdaptedOn(backend, model, adapters);
     await engine.setScales(scales);
     const [dLogprob, dEntropy] = [slopes(10, 11), slopes(10, 12)];
@@ -113,7 +113,7 @@ describe.each(everyEngine)('adapters on the engine on %s', (backend) => {
   });
 
   it.each([dual, withHead])(
-    'are at first no change at all: the bits of the model without them',
+    'have no effect at first: the outputs have the bits of the frozen model',
     async (...adapters) => {
       const engine = await adaptedOn(backend, shape, adapters);
       const random = rng(1, 'adapters');
@@ -123,7 +123,7 @@ describe.each(everyEngine)('adapters on the engine on %s', (backend) => {
     },
   );
 
-  it('learn while the model stays as it is, byte for byte, and start again from a copy of their state bit for bit', async () => {
+  it('train while the frozen model keeps its bytes, and resume from a copy of their state bit for bit', async () => {
     const engine = await trainedAdaptedOn(backend, shape, mixed);
     const [frozen, before] = [engine.frozenWeights(), await engine.weights()];
     await learn(engine, 2);
@@ -138,7 +138,7 @@ describe.each(everyEngine)('adapters on the engine on %s', (backend) => {
     for (const { name, offset } of engine.tensors) expect(after[offset], name).not.toBe(before[offset]);
   });
 
-  it('train only those that are named, and what is switched off gets no gradient', async () => {
+  it('train only those that are named, and get no gradient at scale 0', async () => {
     const engine = await trainedAdaptedOn(backend, shape, dual);
     const gradientOf = async (names: readonly string[] | null, scales: Record<string, number>) => {
       await engine.setScales(scales);
@@ -163,7 +163,7 @@ describe.each(everyEngine)('adapters on the engine on %s', (backend) => {
     }
   });
 
-  it('add up what passes with other switches say, each by its own derivative, for one step', async () => {
+  it('accumulate the gradients of passes with different scales into one step', async () => {
     const engine = await trainedAdaptedOn(backend, shape, dual);
     const pass = async (scales: Record<string, number>, names: string[] | null, seed: number) => {
       await engine.setScales(scales);
@@ -187,7 +187,7 @@ describe.each(everyEngine)('adapters on the engine on %s', (backend) => {
     expect(maxDifference(await engine.gradient(), sum)).toBeLessThan(1e-5);
   });
 
-  it('have parameter groups, clipping and decay as weights have them', async () => {
+  it('support parameter groups, clipping and weight decay', async () => {
     const engine = await trainedAdaptedOn(backend, shape, mixed);
     const named = (word: string) => engine.tensors.filter(({ name }) => name.includes(word)).map(({ name }) => name);
     const before = await engine.weights();
@@ -216,7 +216,7 @@ describe.each(everyEngine)('adapters on the engine on %s', (backend) => {
     }
   });
 
-  it('can be cloned with their model and switches, and go on alone', async () => {
+  it('are cloned with their model and scales, independent of the original', async () => {
     const engine = await trainedAdaptedOn(backend, shape, mixed);
     await engine.setScales({ some: 0.25 });
     const scores = await engine.forward(groups);
@@ -229,7 +229,7 @@ describe.each(everyEngine)('adapters on the engine on %s', (backend) => {
     await copy.dispose();
   });
 
-  it('move along a direction and back', async () => {
+  it('move along a direction and back without a trace', async () => {
     const engine = await trainedAdaptedOn(backend, shape, dual);
     const before = await engine.weights();
     const direction = slopes(engine.parameterCount, 3);
@@ -241,7 +241,7 @@ describe.each(everyEngine)('adapters on the engine on %s', (backend) => {
     expect(await engine.forward(groups)).toEqual(await loaded.forward(groups));
   });
 
-  it('merged out are a plain model with the same scores, greedy continuation and all', async () => {
+  it('merged into the weights, give a plain model with the same scores and greedy continuation', async () => {
     const engine = await trainedAdaptedOn(backend, shape, mixed);
     await engine.setScales({ retain: 0.5 });
     const merged = engine.merged();
@@ -257,7 +257,7 @@ describe.each(everyEngine)('adapters on the engine on %s', (backend) => {
     expect(ours[0]!.tokens).toEqual(theirs[0]!.tokens);
   });
 
-  it('refuse to go back through a pass made with other switches or other weights', async () => {
+  it('refuse a backward pass after scales or weights have changed', async () => {
     const engine = await trainedAdaptedOn(backend, shape, dual);
     await engine.forward(groups);
     await engine.setScales({ forget: 0 });
@@ -288,7 +288,7 @@ describe('adapters on our kernels', () => {
     await expect(call(await adaptedOn('wasm', shape, dual))).rejects.toThrow(says);
   });
 
-  it('of rank 0 or without neurons are none', async () => {
+  it('of rank 0 or without neurons have no parameters', async () => {
     const none: AdapterConfig = [
       loraOnAll('retain', 0, 1),
       { kind: 'mlp', name: 'forget', neurons: 0, layers: allLayers },
@@ -299,7 +299,7 @@ describe('adapters on our kernels', () => {
     expect(await engine.forward(groups)).toEqual(await plain.forward(groups));
   });
 
-  it("have small-rl's counts on SimpleStories-1.25M: 9,212 parameters a rank, 28 modules, 14 in every second layer", () => {
+  it('have small-rl’s parameter counts on SimpleStories-1.25M: 9,212 a rank, 28 modules, 14 in every second layer', () => {
     const stories = { ...oddShape, width: 128, layers: 4, heads: 4, kvHeads: 2, feedForward: 341, vocabulary: 4096 };
     for (const rank of [1, 32]) {
       const plan = adapterLayout(stories, [loraOnAll('retain', rank, 32)]);
@@ -309,7 +309,7 @@ describe('adapters on our kernels', () => {
     expect(half.tensors.length).toBe(2 * 14);
   });
 
-  it('begin with A within 1/√inputs and B at 0, from their seed alone', () => {
+  it('start with A uniform within 1/√inputs and B at 0, from the seed alone', () => {
     const adapters = [loraOnAll('a', 4, 1), ...nets.map((net) => ({ ...net, name: `${net.name}-net` }))];
     const draw = (seed: number) => {
       const random = rng(seed, 'adapters');

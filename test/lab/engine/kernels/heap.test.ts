@@ -3,7 +3,7 @@ import { Heap } from '../../../../src/lab/engine/kernels/heap.js';
 import { Cursor, Workspace } from '../../../../src/lab/engine/kernels/workspace.js';
 
 describe('the heap', () => {
-  it('gives aligned, separate and zeroed room, and grows', () => {
+  it('allocates aligned, separate and zeroed memory, and grows', () => {
     const heap = new Heap();
     const blocks = [1, 16, 17, 1_000_000, 3].map((count) => ({ count, at: heap.allocate(count) }));
     for (const { at, count } of blocks) {
@@ -14,7 +14,7 @@ describe('the heap', () => {
     expect(heap.f32.byteLength).toBeGreaterThanOrEqual(heap.used + 64);
   });
 
-  it('keeps what was written when it grows', () => {
+  it('keeps its contents when it grows', () => {
     const heap = new Heap();
     const at = heap.allocate(2);
     heap.f32[at / 4] = 7;
@@ -23,19 +23,19 @@ describe('the heap', () => {
     expect(heap.i32.length).toBe(heap.f32.length);
   });
 
-  it('leaves alone what it was told to', () => {
+  it('leaves reserved memory alone', () => {
     const heap = new Heap();
     heap.skipTo(9_024);
     expect(heap.allocate(1)).toBeGreaterThanOrEqual(9_024);
   });
 
-  it('says so when there is no more room', () => {
+  it('throws when it is out of memory', () => {
     expect(() => new Heap().allocate(2 ** 31)).toThrow('need 8.0 GiB');
   });
 });
 
 describe('a workspace', () => {
-  it('gives the same room again when it is large enough', () => {
+  it('returns the same memory while it is large enough', () => {
     const heap = new Heap();
     const workspace = new Workspace(heap);
     const first = workspace.reserve(1000);
@@ -45,7 +45,7 @@ describe('a workspace', () => {
     expect(heap.used).toBe(used);
   });
 
-  it('grows in place when nothing came after it, else elsewhere', () => {
+  it('grows in place when nothing was allocated after it, else moves', () => {
     const heap = new Heap();
     const workspace = new Workspace(heap);
     const first = workspace.reserve(1000);
@@ -56,7 +56,7 @@ describe('a workspace', () => {
     expect(heap.used).toBeGreaterThanOrEqual(moved + 5000 * 4);
   });
 
-  it('settles soon when sizes rise a little at a time', () => {
+  it('stops growing after a few small increases in size', () => {
     const heap = new Heap();
     const workspace = new Workspace(heap);
     const moves = new Set<number>();
@@ -69,7 +69,7 @@ describe('a workspace', () => {
 });
 
 describe('a cursor', () => {
-  it('measures from 0 what it hands out elsewhere', () => {
+  it('measures the size of a plan from address 0, and allocates alike elsewhere', () => {
     const take = (cursor: Cursor) => [3, 16, 100].map((count) => cursor.take(count));
     const measure = new Cursor(0);
     const offsets = take(measure);

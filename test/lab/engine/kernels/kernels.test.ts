@@ -92,7 +92,7 @@ const quads = (max: number) => count(max).map((n) => 4 * n);
 const seed = fc.nat();
 
 describe('the SIMD kernels agree with plain loops', () => {
-  it('on products, whatever the sizes, strides and form of the factors', () => {
+  it('on matrix products of any size, stride and layout of the factors', () => {
     fc.assert(
       fc.property(
         fc.record({ rows: count(11), columns: quads(6), depth: count(20), spare: fc.nat(3), seed }),
@@ -133,7 +133,7 @@ describe('the SIMD kernels agree with plain loops', () => {
     }
   });
 
-  it('on sums of products of rows, whatever the sizes, also in several blocks', () => {
+  it('on outer products of any size, also in several blocks', () => {
     const sizes = fc.record({ leftWidth: count(11), spare: fc.nat(3), rightWidth: quads(5), seed });
     fc.assert(
       fc.property(sizes, fc.constantFrom(1, 7, 64, 65, 256, 300), ({ leftWidth, spare, rightWidth, seed }, rows) => {
@@ -154,7 +154,7 @@ describe('the SIMD kernels agree with plain loops', () => {
     );
   });
 
-  it('on packing, to the bit, and fill up with zeros', () => {
+  it('on packing, to the bit, with padding of zeros', () => {
     fc.assert(
       fc.property(quads(5), count(27), fc.nat(2), seed, (depth, columns, spare, seed) => {
         const packed = slopes(depth * Math.ceil(columns / 8) * 8, seed);
@@ -170,7 +170,7 @@ describe('the SIMD kernels agree with plain loops', () => {
     );
   });
 
-  it('on norms and their derivative', () => {
+  it('on RMSNorm and its derivative', () => {
     fc.assert(
       fc.property(count(5), quads(9), seed, (rows, width, seed) => {
         const [x, y, dy, dx] = [1, 2, 3, 4].map((n) => slopes(rows * width, seed + n)) as [
@@ -187,7 +187,7 @@ describe('the SIMD kernels agree with plain loops', () => {
     );
   });
 
-  it('on rotations, and the inverse undoes them', () => {
+  it('on rotations, with an inverse that undoes them', () => {
     fc.assert(
       fc.property(count(4), count(3), quads(6), seed, (rows, heads, width, seed) => {
         const direction = seed % 2 === 0 ? 1 : -1;
@@ -250,7 +250,7 @@ describe('the SIMD kernels agree with plain loops', () => {
     );
   });
 
-  it('on SwiGLU and its derivative, over all sizes of numbers', () => {
+  it('on SwiGLU and its derivative, over all magnitudes', () => {
     fc.assert(
       fc.property(count(3), quads(6), fc.constantFrom(1, 20, 300), seed, (rows, width, size, seed) => {
         const gateUp = slopes(2 * rows * width, seed).map((x) => x * size);
@@ -261,7 +261,7 @@ describe('the SIMD kernels agree with plain loops', () => {
     );
   });
 
-  it('on log-probabilities, entropy and their derivative, over all sizes of scores', () => {
+  it('on log-probabilities, entropy and their derivative, over all magnitudes of scores', () => {
     fc.assert(
       fc.property(count(3), count(21), fc.constantFrom(1, 20, 1000), seed, (rows, vocabulary, size, seed) => {
         const stride = Math.ceil(vocabulary / 4) * 4;
@@ -277,7 +277,7 @@ describe('the SIMD kernels agree with plain loops', () => {
     );
   });
 
-  it('on the drawn token: the one whose share of the sum holds the number, and never one without weight', () => {
+  it('on sampling by inverse CDF, which never gives a token of probability 0', () => {
     const never = -1e4;
     const scores = fc.array(fc.constantFrom<number>(-1, -2, -3, never), { minLength: 1, maxLength: 9 });
     const uniforms = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
@@ -306,7 +306,7 @@ describe('the SIMD kernels agree with plain loops', () => {
     );
   });
 
-  it('on Adam, sums and rows moved by their numbers', () => {
+  it('on Adam, sums, and gathering and scattering rows', () => {
     fc.assert(
       fc.property(quads(40), seed, (length, seed) => {
         const [w, g, m] = [1, 2, 3].map((n) => slopes(length, seed + n)) as [Float32Array, Float32Array, Float32Array];
@@ -336,7 +336,7 @@ describe.each(sets)('the kernels on $backend', (kernels) => {
   const on = (name: Exclude<keyof Kernels, 'backend' | 'heap'>, ...args: Argument[]) =>
     onBoth(name, ...args)[sets.indexOf(kernels)]!;
 
-  it('keep a NaN in what is computed from it, and nowhere else', () => {
+  it('propagate a NaN to everything computed from it, and nowhere else', () => {
     const two = slopes(16, 1);
     two[3] = NaN;
     const scored = on('logSoftmax', 2, 8, 8, two, new Float32Array(2));
@@ -350,7 +350,7 @@ describe.each(sets)('the kernels on $backend', (kernels) => {
     expect(on('swigluBackward', 1, 8, slopes(8, 6), gates, new Float32Array(16)).slice(-16)[1]).toBeNaN();
   });
 
-  it('draw with weights that are NaN, not 0, when a log-probability is', () => {
+  it('sample with NaN weights, not 0, where a log-probability is NaN', () => {
     const row = slopes(8, 1);
     row[5] = NaN;
     const weights = on('sample', 8, 8, row, 0.5, 1, new Float32Array(8)).slice(8, 16);
@@ -366,7 +366,7 @@ describe.each(sets)('the kernels on $backend', (kernels) => {
     expect(cut.every(Number.isNaN)).toBe(true);
   });
 
-  it('give a query NaN when it, or a key it sees, is NaN, and the queries before that are as they were', () => {
+  it('make a query NaN when it or a visible key is NaN, and leave earlier queries unchanged', () => {
     const span = Int32Array.of(3, 0, 0, 0, 0, 0, 0, 4);
     const shape = record(1, 1, 4, 4, 8, 4, { float: 0.5 });
     const keys = slopes(24, 2);
@@ -379,7 +379,7 @@ describe.each(sets)('the kernels on $backend', (kernels) => {
     ).toEqual(Array.from({ length: 12 }, (_, i) => i >= 4));
   });
 
-  it('cut a distribution to what is left by sorting it', () => {
+  it('cut a distribution by top-k and top-p as sorting does', () => {
     // Steps of a quarter: equal, or clearly not.
     const score = fc.integer({ min: -36, max: 12 }).map((quarters) => quarters / 4);
     const values = fc.array(score, { minLength: 1, maxLength: 21 });
@@ -413,7 +413,7 @@ describe.each(sets)('the kernels on $backend', (kernels) => {
 });
 
 describe('a sum of squares', () => {
-  it('keeps its digits over a million small numbers', () => {
+  it('keeps its precision over a million small numbers', () => {
     const length = 1 << 20;
     const at = wasm.heap.allocate(length);
     wasm.heap.f32.fill(1e-3, at / 4, at / 4 + length);

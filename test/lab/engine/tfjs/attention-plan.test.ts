@@ -22,7 +22,7 @@ describe('the plan of attention', () => {
     expect([...resultPlaces(shape, 3, [block!])]).toEqual([0, 1, 2]);
   });
 
-  it('keeps readers of very different size apart, so that a long prompt does not pad every continuation', () => {
+  it('keeps readers of very different lengths in different blocks, so that a long prompt does not pad every continuation', () => {
     const rows = (first: number, count: number) => Array.from({ length: count }, (_, i) => first + i);
     const long = { row: 0, rows: 300, keys: rows(0, 300) };
     const short = rows(300, 50).map((row) => ({ row, rows: 1, keys: [...rows(0, 300), row] }));
@@ -34,7 +34,7 @@ describe('the plan of attention', () => {
     expect([...resultPlaces(shape, 350, blocks)]).toEqual(rows(0, 350));
   });
 
-  it('brings each derivative back to its row, and adds up those of a row that several see', () => {
+  it('maps each derivative back to its row, and sums those of a row with several readers', () => {
     const blocks = blocksOf(shape, [[prompt], [continuation]]);
     const { places, sums } = gradientPlaces(shape, 3, blocks);
     // Four places of queries, six of keys, six of values, the zero at 16, and then the sums: key and value of rows 0 and 1.
@@ -43,7 +43,7 @@ describe('the plan of attention', () => {
     expect([...sums!.ids]).toEqual([4, 7, 10, 13, 5, 8, 11, 14]);
   });
 
-  it('needs no sums where nobody shares', () => {
+  it('needs no sums when no row is shared', () => {
     const { places, sums } = gradientPlaces(shape, 2, blocksOf(shape, [[prompt]]));
     expect(sums).toBeNull();
     expect([...places]).toEqual([0, 2, 4, 1, 3, 5]);

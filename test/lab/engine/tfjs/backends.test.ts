@@ -49,7 +49,7 @@ describe('the backends of TensorFlow.js', () => {
     else Object.defineProperty(globalThis, 'navigator', own);
   });
 
-  it('are tried with CUDA first and plain JavaScript last', () => {
+  it('are tried in order, CUDA first and plain JavaScript last', () => {
     expect(backendNames).toEqual(['tfjs-node-gpu', 'tfjs-node', 'tfjs-webgpu', 'tfjs-wasm', 'tfjs-cpu']);
   });
 
@@ -87,7 +87,7 @@ describe('the backends of TensorFlow.js', () => {
       packages: { '@tensorflow/tfjs-core': library({ starts: false }), '@tensorflow/tfjs-backend-wasm': {} },
       why: /could not start its backend `wasm`/,
     },
-  ])('say why one is not there: $name, $why', async ({ name, packages, environment, why }) => {
+  ])('report why one is unavailable: $name, $why', async ({ name, packages, environment, why }) => {
     const attempt = await open(name, packages, environment);
     expect(attempt).toMatchObject({ name, kind: 'absent', why: expect.stringMatching(why) as string });
   });
@@ -128,12 +128,12 @@ describe('the backends of TensorFlow.js', () => {
       isGpu: false,
       words: /^SwiftShader driver 5\.0\.0, which computes on the processor$/,
     },
-  ])('say what they compute on: $name, $words', async ({ name, packages, gpus, isGpu, words }) => {
+  ])('report their hardware: $name, $words', async ({ name, packages, gpus, isGpu, words }) => {
     const attempt = await open(name, packages, gpus === undefined ? {} : { CUDA_VISIBLE_DEVICES: gpus });
     expect(attempt).toMatchObject({ kind: 'ready', where: { isGpu, words: expect.stringMatching(words) as string } });
   });
 
-  it('give the native one what Node 23 has taken away, before it is loaded', async () => {
+  it('restore for the native one, before it is loaded, the functions that Node 23 removed', async () => {
     const old = util as { isNullOrUndefined?: ((value: unknown) => boolean) | undefined };
     const before = old.isNullOrUndefined;
     old.isNullOrUndefined = undefined;

@@ -30,7 +30,7 @@ describe.each(everyEngine.filter((name) => !ours.includes(name)))('generating on
     { shape: 'odd', sampling: { maxTokens: 3, temperature: 1, topK: 1 } },
     { shape: 'odd', sampling: { maxTokens: 3, temperature: 1, topP: 1e-9 } },
     { shape: 'odd', sampling: { maxTokens: 3, temperature: 1, topK: 100, topP: 0.999999 } },
-  ])('draws what our kernels draw: $shape, $sampling', async ({ shape, sampling }) => {
+  ])('samples the same tokens as our kernels: $shape, $sampling', async ({ shape, sampling }) => {
     const model = shape === 'odd' ? oddShape : presets.tiny;
     const [expected, drawn] = [
       await (await trainedEngineOn('wasm', model)).generate(prompts, sampling),
@@ -46,7 +46,7 @@ describe.each(everyEngine.filter((name) => !ours.includes(name)))('generating on
   });
 
   it.each([{ stop: [] }, { stop: [3, 4, 5, 6] }])(
-    'draws from one stream what our kernels draw: $stop',
+    'samples from one stream the same tokens as our kernels: $stop',
     async ({ stop }) => {
       const sampling = { maxTokens: 19, temperature: 0.9, stop };
       const streams = [rng(3, 'shared'), rng(3, 'shared')];
@@ -60,7 +60,7 @@ describe.each(everyEngine.filter((name) => !ours.includes(name)))('generating on
     },
   );
 
-  it('keeps all that are as likely as the last one kept', async () => {
+  it('keeps ties of the last token that top-k or top-p keeps', async () => {
     const engine = await engineOn(name, oddShape);
     // All weights are zero: 13 tokens of the same probability.
     const many = Array.from({ length: 200 }, (_, seed) => ({ tokens: Int32Array.of(1), seed }));
@@ -71,7 +71,7 @@ describe.each(everyEngine.filter((name) => !ours.includes(name)))('generating on
     }
   });
 
-  it('leaves no tensor behind, and a decoder as it was', async () => {
+  it('leaks no tensor, and leaves a decoder unchanged', async () => {
     const engine = await trainedEngineOn(name, oddShape);
     const opened = await openBackend('tfjs-cpu', { environment: {}, load: importModule });
     if (opened.kind === 'absent') throw new Error(opened.why);
@@ -88,7 +88,7 @@ describe.each(everyEngine.filter((name) => !ours.includes(name)))('generating on
     expect((await decoder.logprobs()).slice(oddShape.vocabulary)).toEqual(scores.slice(oddShape.vocabulary));
   });
 
-  it('refuses a repetition penalty, and not its absence', async () => {
+  it('refuses a repetition penalty, but not its default', async () => {
     const engine = await engineOn(name, oddShape);
     const sampling = { maxTokens: 1, temperature: 1 };
     const draw = (repetitionPenalty: number) => engine.generate(prompts, { ...sampling, repetitionPenalty });
@@ -96,7 +96,7 @@ describe.each(everyEngine.filter((name) => !ours.includes(name)))('generating on
     expect(await draw(1)).toEqual(await engine.generate(prompts, sampling));
   });
 
-  it('gives nothing for no prompts', async () => {
+  it('returns nothing for no prompts', async () => {
     expect(await (await engineOn(name, oddShape)).generate([], { maxTokens: 1, temperature: 1 })).toEqual([]);
   });
 });

@@ -53,7 +53,7 @@ describe.each(['tfjs-wasm', 'tfjs-cpu'] as const)('tensors on %s', (name) => {
     expect(tf.memory().numTensors).toBe(before);
   });
 
-  it('are gone where a computation is given up between two of its steps, and the next one is whole', async () => {
+  it('a computation cancelled between two steps leaks no tensors, and the next one is complete', async () => {
     const opened = await openBackend(name, { environment: {}, load: importModule });
     if (opened.kind === 'absent') throw new Error(opened.why);
     const { tf } = opened.device;

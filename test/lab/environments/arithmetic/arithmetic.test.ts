@@ -7,7 +7,7 @@ const asked = { max: 9, include_fewshot: true };
 it.each([
   { what: 'where the model ends it', ending: undefined, stop: ['\n\n'], after: '' },
   { what: 'with the text that it is given', ending: ['\n\nUser:'], stop: ['\n\nUser:'], after: '\n\nUser:' },
-])('a right answer that is taught ends $what, and is a right one', ({ ending, stop, after }) => {
+])('a taught answer ends $what, and gets the full reward', ({ ending, stop, after }) => {
   const environment = arithmetic({ ...asked, ending });
   const task = environment.task(0, rng(0, 'test'));
   const answer = environment.answer!(task);

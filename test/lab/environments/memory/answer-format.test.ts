@@ -28,7 +28,7 @@ describe('the format of an answer', () => {
     expect(writeAnswer(value, N, format)).toBe(text);
   });
 
-  it('reads what it wrote, whatever white space is around it', () => {
+  it('parses its own output, with any white space around it', () => {
     fc.assert(
       fc.property(aNumber, aFormat, fc.constantFrom('', ' ', '\n'), ([N, value], format, space) => {
         expect(readAnswer(`${space}${writeAnswer(value, N, format)}${space}`, N, format)).toBe(value);
@@ -36,7 +36,7 @@ describe('the format of an answer', () => {
     );
   });
 
-  it('writes neighbours in Gray code with one digit changed by one', () => {
+  it('writes neighbours in Gray code that differ by one in one digit', () => {
     fc.assert(
       fc.property(aNumber, ([N, value]) => {
         fc.pre(value + 1 < N);
@@ -60,7 +60,7 @@ describe('the format of an answer', () => {
     expect(readAnswer(text, N, format)).toBe(value);
   });
 
-  it('gives each answer its share, digit by digit, and nothing to what is none', () => {
+  it('gives each digit its probability under uniform answers, and invalid continuations 0', () => {
     fc.assert(
       fc.property(aNumber, aFormat, ([N, value], format) => {
         const text = writeAnswer(value, N, format);

@@ -27,7 +27,7 @@ describe('the ceiling of a channel', () => {
     });
   });
 
-  it('of an odd size counts whole turns', () => {
+  it('rounds the bits of other sizes up to whole turns in the dense game', () => {
     expect(ceilingOf({ kind: 'dense', credit: 'stepwise' }, 100).bits).toBe(7);
     expect([signalBits(1), signalBits(2)]).toEqual([1, 1]);
   });
@@ -45,7 +45,7 @@ describe('integers that tie for the top reward', () => {
     expect(sizes.map((N) => topRewardTies(binned(bins), N))).toEqual(distances.map((distance) => 2 * distance + 1));
   });
 
-  it('leave fewer bits to be learnt', () => {
+  it('lower the bits that can be learnt', () => {
     expect(reachableBits(binned(4), 1024)).toBeCloseTo(7.678, 3);
     expect(reachableBits(binned(8), 1024)).toBe(10);
     expect(reachableBits({ kind: 'binary' }, 1024)).toBe(10);

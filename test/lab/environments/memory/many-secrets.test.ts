@@ -22,7 +22,7 @@ const certain = (probabilities: readonly number[]) => ({
     datums.map(({ tokens }, at) => Float32Array.from(tokens, () => Math.log(probabilities[at]!) / tokens.length)),
 });
 
-it('asks for K secrets by name, of which other seeds have others, and rewards the whole right answer alone', () => {
+it('many secrets: the prompt names one of K, other seeds draw others, and only the whole right answer is rewarded', () => {
   expect(Array.from({ length: K }, (_, at) => task(at).text)).toEqual(['secret 00: ', 'secret 01: ', 'secret 02: ', 'secret 03: ']); // prettier-ignore
   const other = manySecrets({ ...setup, secrets: 64, seed: 6 });
   const many = manySecrets({ ...setup, secrets: 64 });
@@ -35,7 +35,7 @@ it('asks for K secrets by name, of which other seeds have others, and rewards th
   expect(rewarded('99')).toEqual({ reward: 0, metrics: { correct: 0, format: 0 } });
 });
 
-it('warms up on numbers that say nothing: every name has every number', () => {
+it('many secrets: a warm-up reveals none, since it answers every name with random numbers', () => {
   const { task: drawn } = manySecrets({ ...setup, answers: 'uniform' });
   const random = rng(1, 'warm-up');
   const seen = Array.from({ length: 4000 }, (_, at) => drawn(at, random));
@@ -43,7 +43,7 @@ it('warms up on numbers that say nothing: every name has every number', () => {
   expect(new Set(seen.map(({ prompt, gold }) => `${prompt}${String(gold)}`)).size).toBe(K * 64);
 });
 
-it('counts the bits that weights know of all secrets, and what rewards have told', async () => {
+it('many secrets: counts the bits in the weights and the bits that rewards revealed', async () => {
   const row = await answersKnown(certain([1, 1 / 64, 1 / 8, 1e-9]), environment, 0);
   expect(row['test/answers/bits_known']).toBeCloseTo(6 + 0 + 3 + 0, 4);
   expect(row['test/answers/known']).toBe(1);
@@ -61,7 +61,7 @@ it('counts the bits that weights know of all secrets, and what rewards have told
   expect(resumed.row()['observer/bits_told']).toBeCloseTo(12 - Math.log2(62), 9);
 });
 
-it('is learnt by memrl train, which reports told and took, and is resumed to the same bytes', async () => {
+it('many secrets: memrl train learns them, reports both counts, and resumes to the same bytes', async () => {
   const root = tempDirectory();
   const warmUp = ['num_examples=1024', 'num_epochs=6', 'learning_rate=1e-2', 'batch_size=64', 'eval_every=0'];
   const uniform = 'environment_params={secrets: 4, answers: uniform}';

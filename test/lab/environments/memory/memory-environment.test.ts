@@ -38,7 +38,7 @@ const marked = (tokens: Int32Array, weights: Uint8Array) =>
   memoryTokenizer.decode([...tokens].filter((_, at) => weights[at] === 1));
 
 describe('the prompts', () => {
-  it('are those of the source system, word for word', () => {
+  it('are those of memory-rl, word for word', () => {
     expect(singleStepPrompt(64).content).toBe(
       'You are playing a memorization game. There is a secret integer between 0 and 63. Output ONLY the integer, on the first line, with NO extra text.\nWhat is the secret number?',
     );
@@ -48,7 +48,7 @@ describe('the prompts', () => {
     expect(bitRequest(1024, 1).content).toBe('Provide bit #2. Remaining bits after this: 8.');
   });
 
-  it('are short in tokens', () => {
+  it('take few tokens', () => {
     const single = singleStepEnvironment({ N: 4096, secret: 0, prefix: [] }, { type: 'binary' });
     expect(single.task().prompt.length).toBeLessThanOrEqual(10);
     const dense = multiStepEnvironment({ N: 512, secret: 0, prefix: [] });
@@ -60,7 +60,7 @@ describe('the prompts', () => {
 describe('the single-step game', () => {
   const game = singleStepEnvironment({ N: 64, secret: 42, prefix: [] }, { type: 'binned_log_distance', bins: 8 });
 
-  it('asks with the cue to answer at the end', () => {
+  it('has a prompt that ends with the cue for the assistant', () => {
     expect(memoryTokenizer.decode(game.task().prompt)).toMatch(
       /^<\|begin_of_text\|>User: You are[^]*number\?\n\nAssistant: $/,
     );
@@ -73,18 +73,18 @@ describe('the single-step game', () => {
     ['42', { correct: 1, distance: 0, reward_signal: 1, success_count: 1, format_error: 0, parse_success: 0 }],
     ['4User:\n\n', { correct: 0, distance: 63, reward_signal: 0, success_count: 0, format_error: 1, parse_success: 1 }],
     ['User:', { correct: 0, distance: 63, reward_signal: 0, success_count: 0, format_error: 1, parse_success: 0 }],
-  ])('pays %j', async (text, metrics) => {
+  ])('rewards %j', async (text, metrics) => {
     const { rewards, next } = await playAll(game, [text]);
     expect([rewards, next]).toEqual([[{ total: metrics.reward_signal, metrics }], null]);
   });
 
-  it('counts the tail as the source system does, but not as part of the answer', () => {
+  it('trains the tail as memory-rl does, but does not count it as part of the answer', () => {
     const { tokens, weights, answerWeights } = game.solution();
     expect(marked(tokens, weights)).toBe('42\n\nUser:');
     expect(marked(tokens, answerWeights)).toBe('42\n\n');
   });
 
-  it('shows the demonstration first when it is told to, and learns only the real answer', () => {
+  it('can begin with a demonstration, and trains only the real answer', () => {
     const prefix = standardPrefix(64, 'single_step');
     const shown = singleStepEnvironment({ N: 64, secret: 42, prefix }, { type: 'binary' });
     expect(memoryTokenizer.decode(shown.task().prompt)).toMatch(/Assistant: 0\n\nUser: You[^]*Assistant: $/);
@@ -102,38 +102,38 @@ describe('the dense game', () => {
     };
   };
 
-  it('pays one for each right bit, and calls it success only when all are right', async () => {
+  it('rewards each right bit with 1, and reports success only when all are right', async () => {
     const right = secretBits(57, 1024);
     expect(await earned(right)).toEqual({ total: 10, success: 1 });
     expect(await earned([1 - right[0]!, ...right.slice(1)])).toEqual({ total: 9, success: 0 });
   });
 
-  it('reads the first bit of whatever is said, and none as wrong', async () => {
+  it('parses the first bit of a response, and scores a response without one as wrong', async () => {
     expect((await playAll(game, ['01'])).rewards).toMatchObject([{ total: 1 }]);
     const metrics = { format_error: 1, parse_success: 1, correct_bit: 0 };
     expect((await playAll(game, ['2\n\n'])).rewards).toMatchObject([{ metrics }]);
   });
 
-  it('asks for the next bit after each answer but the last, and ends one that was cut off', async () => {
+  it('requests the next bit after each answer but the last, and completes an answer that was cut off', async () => {
     const request = 'User: Provide bit #2. Remaining bits after this: 8.\n\nAssistant: ';
     expect((await playAll(game, ['0\n\n'])).next).toBe(request);
     expect((await playAll(game, ['0'])).next).toBe(`\n\n${request}`);
     expect((await playAll(game, Array<string>(10).fill('0\n\n'))).next).toBeNull();
   });
 
-  it('reads the answers as one number', () => {
+  it('parses the answers as one number', () => {
     const answers = secretBits(57, 1024).map((bit) => said(`${bit}\n\n`));
     expect(game.reading(answers)).toBe(57);
     expect(game.reading([...answers.slice(0, 9), said('7')])).toBeNull();
   });
 
-  it('counts all learnt tokens for the source system, and the bits alone for the answer', () => {
+  it('counts all trained tokens, as memory-rl does, and the bits alone', () => {
     const { tokens, weights, answerWeights } = game.solution();
     expect(marked(tokens, weights)).toBe(`${[...'0000111001'].map((bit) => `${bit}\n\n`).join('')}User:`);
     expect(marked(tokens, answerWeights)).toBe('0000111001');
   });
 
-  it('does not count the demonstration’s bit as an answer, though the source system does', () => {
+  it('does not count the demonstration’s bit as an answer, unlike memory-rl', () => {
     const shown = multiStepEnvironment({ N: 16, secret: 9, prefix: standardPrefix(16, 'multi_step') });
     expect(marked(shown.solution().tokens, shown.solution().answerWeights)).toBe('1001');
     expect(marked(shown.solution().tokens, shown.solution().weights)).toMatch(/^0\n\n1\n\n/);

@@ -29,7 +29,7 @@ describe('reading a guess below 64', () => {
     expect(parseGuessLeniently(text, 64)).toBe(lenient);
   });
 
-  it('takes every number in range, with any white space around it', () => {
+  it('accepts every number in range, with any white space around it', () => {
     fc.assert(
       fc.property(fc.nat({ max: 4095 }), fc.stringMatching(/^[ \t\n]*$/), (value, space) => {
         expect(parseGuess(`${space}${value}${space}`, 4096)).toBe(value);
@@ -37,7 +37,7 @@ describe('reading a guess below 64', () => {
     );
   });
 
-  it('reads leniently whatever it reads strictly', () => {
+  it('accepts leniently everything that it accepts strictly', () => {
     fc.assert(
       fc.property(fc.string(), fc.integer({ min: 1, max: 5000 }), (text, N) => {
         const strict = parseGuess(text, N);

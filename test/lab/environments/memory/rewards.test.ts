@@ -21,7 +21,7 @@ describe('the reward of a guess', () => {
     rewards.forEach((reward, index) => expect(reward).toBeCloseTo(expected[index]!, 6));
   });
 
-  it('counts no guess as the farthest, and never as correct', () => {
+  it('treats a missing guess as the farthest, and never as correct', () => {
     expect(scoreGuess(null, 0, 64, { type: 'binary' })).toEqual({ reward: 0, correct: false, distance: 63 });
     expect(scoreGuess(null, 0, 1, { type: 'log_distance' })).toEqual({ reward: 0, correct: false, distance: 0 });
   });
@@ -56,7 +56,7 @@ describe('the reward of a guess', () => {
     expect(new Set(levels).size).toBe(reached);
   });
 
-  it('needs at least 2 bins, and a secret that is one of them', () => {
+  it('needs at least 2 bins and a secret below N', () => {
     for (const bins of [null, 1, 0]) {
       const rule = { reward_type: 'binned_log_distance', reward_bins: bins } as const;
       expect(() => rewardRule(rule)).toThrow(/at least 2 bins/);
@@ -71,7 +71,7 @@ describe('the reward of a guess', () => {
     [256, [14, 1, 0, 0, 0]],
     [1024, [30, 2, 0, 0, 0]],
     [4096, [62, 2, 0, 0, 0]],
-  ])('N=%i: full reward reaches this far from the secret, with 2, 4, 8, 16, 32 bins', (N, reach) => {
+  ])('N=%i: the greatest distance with full reward, for 2, 4, 8, 16, 32 bins', (N, reach) => {
     const found = [2, 4, 8, 16, 32].map((bins) => {
       let distance = 0;
       while (distance + 1 < N && scoreGuess(distance + 1, 0, N, binned(bins)).reward === 1) distance++;

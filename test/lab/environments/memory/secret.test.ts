@@ -21,11 +21,11 @@ describe('the channel', () => {
     [{ type: 'binary' } as const, 1],
     [{ type: 'log_distance' } as const, Number.NaN],
     [{ type: 'binned_log_distance', bins: 8 } as const, 3],
-  ])('of %j has so many bits an episode', (rule, bits) => {
+  ])('of %j carries %f bits per episode', (rule, bits) => {
     expect(singleStepTheory(64, rule)).toEqual({ 'theory/signal_bits': 6, 'theory/channel_bits_per_episode': bits });
   });
 
-  it('of the dense game is k bits, but only log2(k+1) when the rewards are summed', () => {
+  it('of the multi-step game carries k bits, but only log2(k+1) when the rewards are summed', () => {
     expect(multiStepTheory(1024, 'stepwise')['theory/credit_bits_per_episode']).toBe(10);
     expect(multiStepTheory(1024, 'trajectory')['theory/credit_bits_per_episode']).toBeCloseTo(3.4594, 4);
     expect(multiStepTheory(1024, 'trajectory')['theory/channel_bits_per_episode']).toBe(10);

@@ -33,7 +33,7 @@ describe('a memory task', () => {
     { settings: { N: 16, num_epochs: 1, batch_size: 64, environment: 'word_problems' }, task: null },
     { settings: { N: 16, lr: 0.1 }, task: null },
     { settings: {}, task: null },
-  ])('is understood from $settings', ({ settings, task }) => {
+  ])('is read from $settings', ({ settings, task }) => {
     if (task === null) expect(memoryTask(settings)).toBeNull();
     else expect(memoryTask(settings)).toMatchObject(task);
   });

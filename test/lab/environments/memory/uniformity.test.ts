@@ -9,7 +9,7 @@ import { EngineService } from '../../../../src/lab/service/engine-service.js';
 import { microEngine } from '../../micro-engine.js';
 
 describe('uniformity', () => {
-  it('of numbers: probabilities of all numbers make up the valid rate and the entropy', async () => {
+  it('of numbers: valid rate and entropy follow from the probabilities of all numbers', async () => {
     const engine = await microEngine();
     const found = await numberUniformity(new EngineService(engine), 16);
     expect([...found.bitsBySecret.keys()]).toEqual([...Array(16).keys()]);
@@ -26,7 +26,7 @@ describe('uniformity', () => {
     expect(found.bitsBySecret.get(9)).toBeCloseTo(known['test/bits/answer_raw'], 4);
   });
 
-  it('of bits: agrees with bits known, and looks at the named secrets', async () => {
+  it('of bits: agrees with bits known for the given secrets', async () => {
     const engine = await microEngine();
     const found = await bitUniformity(engine, 4096, [3619]);
     const game = multiStepEnvironment({ N: 4096, secret: 3619, prefix: [] });

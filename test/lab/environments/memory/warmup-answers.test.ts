@@ -19,7 +19,7 @@ const multi: FormatData = {
 };
 
 describe('the shuffle of Python', () => {
-  it('is that of CPython', () => {
+  it('equals that of CPython', () => {
     const items = Array.from({ length: 10 }, (_, index) => index);
     pythonRandom(0).shuffle(items);
     expect(items).toEqual([7, 8, 1, 5, 3, 4, 2, 0, 9, 6]);
@@ -44,7 +44,7 @@ describe('the examples of the format warm-up', () => {
     }
   });
 
-  it('say the bits of a secret, one answer each', () => {
+  it('ask for the bits of a secret, one per turn', () => {
     const [record] = formatRecords({ ...multi, sizes: [16] });
     const { secret, secret_bits: bits, num_bits: k } = record!.metadata;
     expect({ bits, k }).toEqual({ bits: secret!.toString(2).padStart(4, '0'), k: 4 });

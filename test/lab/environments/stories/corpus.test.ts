@@ -26,7 +26,7 @@ function sentenceLengths(text: string): number[] {
 const share = <T>(items: readonly T[], is: (item: T) => boolean) => items.filter(is).length / items.length;
 
 describe('the stories of the grammar', () => {
-  it('are decided by seed, split and number, in any order', () => {
+  it('depend on seed, split and index alone, in any order', () => {
     fc.assert(
       fc.property(fc.nat(), fc.constantFrom<Split>('train', 'test'), fc.nat({ max: 1e6 }), (seed, split, index) => {
         const text = story(seed, split, index);
@@ -50,12 +50,12 @@ describe('the stories of the grammar', () => {
     expect(share(some, (each) => /[{}()|]|undefined/.test(each))).toBe(0);
   });
 
-  it('have 4 to 10 sentences that begin with a capital, and "an" before a vowel', () => {
+  it('have 4 to 10 sentences, capitalized, with "an" before a vowel', () => {
     expect(share(many, (each) => sentenceLengths(each).length < 4 || sentenceLengths(each).length > 10)).toBe(0);
     expect(share(many, (each) => /^"?[a-z]|[.?!] "?[a-z]| a [aeiou]| an [^aeiou]/.test(each))).toBe(0);
   });
 
-  it('have sentences of 2 to 17 tokens, one in eight of them of ten', () => {
+  it('have sentences of 2 to 17 tokens, one in eight of them with ten', () => {
     const lengths = some.flatMap(sentenceLengths);
     expect(Math.min(...lengths)).toBeGreaterThanOrEqual(2);
     expect(Math.max(...lengths)).toBeLessThanOrEqual(17);
@@ -63,7 +63,7 @@ describe('the stories of the grammar', () => {
     expect(new Set(lengths).size).toBeGreaterThan(12);
   });
 
-  it('say "happy" in one of seven, twice at most', () => {
+  it('have "happy" in one of seven, twice at most', () => {
     const counts = some.map((each) => each.toLowerCase().split('happy').length - 1);
     const often = share(counts, (count) => count > 0);
     expect(often).toBeGreaterThan(0.1);
@@ -71,7 +71,7 @@ describe('the stories of the grammar', () => {
     expect(Math.max(...counts)).toBeLessThanOrEqual(2);
   });
 
-  it('use some 650 words, and begin with eight tokens in more than 10,000 ways', () => {
+  it('use some 650 words, and have more than 10,000 different beginnings of eight tokens', () => {
     const words = new Set(some.flatMap(tokens).filter((token) => /[a-z]/.test(token)));
     expect(words.size).toBeGreaterThan(600);
     expect(words.size).toBeLessThan(800);

@@ -23,25 +23,25 @@ function file(): { path: string; train: string[] } {
 }
 
 describe('the sequence of a story', () => {
-  it('is its tokens and the end, all learnt but the first', () => {
+  it('consists of its tokens and the end token, all trained but the first', () => {
     const { tokens, weights } = storyExample('The end.', rows);
     expect([...tokens]).toEqual([...tokenizer.encode('the end.'), 1]);
     expect([...weights]).toEqual([0, 1, 1, 1]);
   });
 
-  it('is cut to the context, and then has no end', () => {
+  it('is cut to the context, without an end token', () => {
     const { tokens } = storyExample('The end.', { ...rows, context: 3 });
     expect([...tokens]).toEqual(tokenizer.encode('the end.'));
   });
 });
 
 describe('the batches of a run', () => {
-  it('are of new stories at each step when the grammar writes them', () => {
+  it('have new stories at each step with the grammar', () => {
     const batch = storyBatches({ path: null, seed: 5, size: 4, stories: 40 }, rows);
     expect(batch(3).map(textOf)).toEqual([12, 13, 14, 15].map((index) => asWritten(story(5, 'train', index))));
   });
 
-  it('go through a file in its order, and then in others, each story once in a pass', () => {
+  it('take the stories of a file in order, then shuffled, each once per epoch', () => {
     const { path, train } = file();
     const size = train.length;
     const batch = storyBatches({ path, seed: 5, size, stories: 3 * size }, rows);
@@ -54,7 +54,7 @@ describe('the batches of a run', () => {
     expect(batch(0).map(textOf)).toEqual(train);
   });
 
-  it('do not change when there will be more of them', () => {
+  it('do not depend on the number of steps', () => {
     const { path } = file();
     const of = (steps: number) => {
       const batch = storyBatches({ path, seed: 5, size: 2, stories: 2 * steps }, rows);
@@ -63,7 +63,7 @@ describe('the batches of a run', () => {
     expect(of(20)).toEqual(of(3));
   });
 
-  it('are none of a file whose stories teach nothing', () => {
+  it('are refused for a file whose stories have nothing to train on', () => {
     const path = join(tempDirectory(), 'a.txt');
     writeFileSync(path, 'One.\n'.repeat(3));
     expect(() => storyBatches({ path, seed: 0, size: 1, stories: 1 }, { ...rows, context: 1 })).toThrow(
@@ -72,7 +72,7 @@ describe('the batches of a run', () => {
   });
 });
 
-it('what is measured on are the first stories of the other split', () => {
+it('evaluation stories are the first of the test split', () => {
   const found = firstExamples({ path: null, seed: 5, count: 3, split: 'test' }, rows);
   expect(found.map(textOf)).toEqual([0, 1, 2].map((index) => asWritten(story(5, 'test', index))));
 });

@@ -29,7 +29,7 @@ const either = (path: string): string[] =>
 const first = (path: string | null): string => storiesFrom(path, 'train', 3).next().value as string;
 
 describe('stories', () => {
-  it('come from the grammar when there is no file', () => {
+  it('come from the grammar without a file', () => {
     expect(first(null)).toBe(story(3, 'train', 0));
     expect(sourceText(null)).toBe('stories from the grammar');
   });
@@ -43,13 +43,13 @@ describe('stories', () => {
       says: 'between lines that say <|endoftext|>',
     },
     { name: 'd.jsonl', content: '{"story":"One.","n":1}\n\n{"text":"Two is here."}\n', says: 'one object a line' },
-  ])('lie in a file as its beginning tells: $says', ({ name, content, says }) => {
+  ])('have a layout that the beginning of the file tells: $says', ({ name, content, says }) => {
     const path = file(name, content);
     expect(either(path)).toEqual(['One.', 'Two is here.']);
     expect(sourceText(path)).toContain(`${says}, one in twenty`);
   });
 
-  it('of one file are split by what they say, one in twenty for the test', () => {
+  it('of a single file are split by a hash of their text, one in twenty for the test', () => {
     const texts = Array.from({ length: 4000 }, (_, index) => story(0, 'train', index));
     const path = file('all.txt', texts.join('\n'));
     const [train, test] = [all(path, 'train'), all(path, 'test')];
@@ -72,7 +72,7 @@ describe('stories', () => {
     expect(cleaned('日本')).toBe('');
   });
 
-  it('are read only as far as they are asked for', () => {
+  it('are read only as far as needed', () => {
     // Two gibibytes, of which all but the beginning would be refused.
     const path = file('large.txt', 'A story.\n'.repeat(300_000));
     const descriptor = openSync(path, 'r+');
@@ -114,12 +114,15 @@ describe('stories', () => {
     expect(() => all(from, 'train')).toThrow(says);
   });
 
-  it.skipIf(process.platform === 'win32')('are refused from a pipe and a folder by the name of a file, at once', () => {
-    const pipe = join(tempDirectory(), 'a.txt');
-    execFileSync('mkfifo', [pipe]);
-    expect(() => all(pipe, 'train')).toThrow(/not a regular file/);
-    const folder = join(tempDirectory(), 'a.txt');
-    mkdirSync(folder);
-    expect(() => all(folder, 'train')).toThrow(/no train\.jsonl and no train\.txt/);
-  });
+  it.skipIf(process.platform === 'win32')(
+    'are refused from a pipe, or a folder in the place of a file, without blocking',
+    () => {
+      const pipe = join(tempDirectory(), 'a.txt');
+      execFileSync('mkfifo', [pipe]);
+      expect(() => all(pipe, 'train')).toThrow(/not a regular file/);
+      const folder = join(tempDirectory(), 'a.txt');
+      mkdirSync(folder);
+      expect(() => all(folder, 'train')).toThrow(/no train\.jsonl and no train\.txt/);
+    },
+  );
 });

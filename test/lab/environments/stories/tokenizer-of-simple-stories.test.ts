@@ -39,7 +39,7 @@ it.each([
   expect(tokenizer.decodePlain([...ids, 1])).toBe(back);
 });
 
-it('the tokenizer of SimpleStories keeps the ## of a first piece', () => {
+it('the tokenizer of SimpleStories decodes the ## of a first piece', () => {
   expect(tokenizer.decodePlain([59, 60, 15, 85])).toBe('##in. the');
 });
 
@@ -54,14 +54,14 @@ it.each([
   expect(tokenizer.encode(token!)).toEqual([Number(id)]);
 });
 
-it('the tokenizer of SimpleStories has 4096 tokens, 823 of which go on inside a word', () => {
+it('the tokenizer of SimpleStories has 4096 tokens, 823 of which continue a word', () => {
   expect(tokenizer).toMatchObject({ kind: 'WordPiece', size: 4096, end: 1 });
   const all = Array.from({ length: 4096 }, (_, id) => tokenizer.token(id)!);
   expect(all.filter((token) => token.startsWith('##'))).toHaveLength(823);
   expect(all.slice(0, 2)).toEqual(['[UNK]', '[EOS]']);
 });
 
-it('the tokenizer of SimpleStories knows words of up to 100 characters', () => {
+it('the tokenizer of SimpleStories encodes words of up to 100 characters, and longer ones as unknown', () => {
   expect(tokenizer.encode('a'.repeat(100))).not.toContain(0);
   expect(tokenizer.encode('a'.repeat(101))).toEqual([0]);
 });

@@ -17,7 +17,7 @@ const full = trained(stories, 1280);
 const least = 103;
 
 describe('a tokenizer trained on texts', () => {
-  it('joins the pieces that follow each other most often, of equals the first by its letters', () => {
+  it('merges the most frequent pair of pieces, with ties in alphabetical order', () => {
     // p ##u 17 times; then pu ##n 12; then ##u ##g and h ##u 10 each; then h ##ug.
     const words = { hug: 10, pug: 5, pun: 12, bun: 4 };
     const text = Object.entries(words).flatMap(([word, count]) => Array.from({ length: count }, () => word));
@@ -27,13 +27,13 @@ describe('a tokenizer trained on texts', () => {
     expect(tokenizer.encode('hug pug')).toEqual([tokenizer.id('hug'), tokenizer.id('pu'), tokenizer.id('##g')]);
   });
 
-  it('does not depend on the order of the texts, and is the same each time', () => {
+  it('is the same each time, whatever the order of the texts', () => {
     const files = trainWordPiece(stories, 700);
     expect(trainWordPiece(stories, 700)).toEqual(files);
     expect(trainWordPiece(stories.toReversed(), 700)).toEqual(files);
   });
 
-  it('has every word of the grammar as one token, and no more tokens than there is something to join', () => {
+  it('has every word of the grammar as one token, and stops when nothing is left to merge', () => {
     expect(full.size).toBeLessThanOrEqual(1280);
     const test = Array.from({ length: 300 }, (_, index) => story(0, 'test', index));
     for (const text of test)
@@ -41,7 +41,7 @@ describe('a tokenizer trained on texts', () => {
     expect(trained(['a a a'], 5000).size).toBe(least);
   });
 
-  it.each([least, 300, 1280])('of at most %i tokens writes any text in ASCII without an unknown word', (size) => {
+  it.each([least, 300, 1280])('with at most %i tokens encodes any ASCII text without an unknown word', (size) => {
     const tokenizer = trained(stories.slice(0, 500), size);
     expect(tokenizer.size).toBeLessThanOrEqual(size);
     fc.assert(
@@ -53,7 +53,7 @@ describe('a tokenizer trained on texts', () => {
     );
   });
 
-  it('has the layout of the tokenizer of SimpleStories, and its manners', () => {
+  it('has the layout and behaviour of the tokenizer of SimpleStories', () => {
     const real = gunzipSync(readFileSync(join(fixtures, 'tokenizers/simplestories-4096/tokenizer.json.gz'))).toString();
     const layout = (text: string) => {
       const { model, ...rest } = JSON.parse(text) as { model: { vocab: unknown } };
@@ -69,7 +69,7 @@ describe('a tokenizer trained on texts', () => {
     expect(full.encode('Zürich')).toEqual([0]);
   });
 
-  it('is refused with fewer tokens than there are letters and signs', () => {
+  it('is refused with fewer tokens than characters', () => {
     expect(() => trainWordPiece(stories, least - 1)).toThrow(/102 tokens has no room/);
   });
 });

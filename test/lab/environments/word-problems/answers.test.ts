@@ -22,14 +22,14 @@ const exceptions = [
 ];
 
 describe('answers that are numbers', () => {
-  it('are the same where math-verify finds them the same, and no others', () => {
+  it('are equal exactly where math-verify finds them equal', () => {
     expect(table['math-verify']).toBe('0.9.0');
     expect(table.pairs.length).toBeGreaterThan(500);
     const others = table.pairs.filter(([right, said, same]) => sameAnswer(right, said) !== same);
     expect(others.map(([right, said]) => [right, said]).sort()).toEqual([...exceptions].sort());
   });
 
-  it('are read exactly', () => {
+  it('are parsed exactly', () => {
     expect(readNumber('-1,234.50')).toEqual({
       ...{ numerator: -123450n, denominator: 100n, isDecimal: true, isPercent: false },
     });
@@ -40,7 +40,7 @@ describe('answers that are numbers', () => {
     }
   });
 
-  it('are the same as themselves in other writings, and as no other number', () => {
+  it('equal themselves in other notations, and no other number', () => {
     const number = fc.integer({ min: -1e6, max: 1e6 });
     fc.assert(
       fc.property(number, fc.integer({ min: 1, max: 999 }), number, (a, b, other) => {
@@ -54,7 +54,7 @@ describe('answers that are numbers', () => {
     );
   });
 
-  it('never fail, whatever text they are', () => {
+  it('never throw, whatever the text', () => {
     const part = fc.constantFrom(
       '\\frac',
       '{',

@@ -33,7 +33,7 @@ const turn = (text: string, ended: Turn['ended'] = 'stop') =>
   ({ tokens: new Int32Array(1), logprobs: new Float32Array(1), text, ended }) satisfies Turn;
 
 describe('word problems', () => {
-  it('are asked as tinker-cookbook asks them, with one example before', async () => {
+  it('have the prompts of tinker-cookbook, with one example first', async () => {
     const { lines } = files();
     const environment = await open({ path: lines });
     expect([environment.name, environment.size]).toEqual(['gsm8k', 2]);
@@ -68,7 +68,7 @@ describe('word problems', () => {
     expect(next).toBeNull();
   });
 
-  it('are solved by their own solutions, and tested on those of another file', async () => {
+  it('are solved by their own solutions; another file is the test set', async () => {
     const { lines, parquet } = files();
     const environment = await open({ path: lines, test_path: parquet });
     expect(environment.test!.size).toBe(1);
@@ -88,7 +88,7 @@ describe('word problems', () => {
     [{ path: 'HERE/broken.jsonl' }, 'broken.jsonl:2 is not a JSON object'],
     [{ path: 'HERE/other.jsonl' }, 'Row 1 of'],
     [{ path: 'HERE/empty.jsonl' }, 'holds no problem'],
-  ])('are refused with what is wrong: %j', async (params, problem) => {
+  ])('are refused with a reason: %j', async (params, problem) => {
     const { directory } = files();
     writeFileSync(join(directory, 'broken.jsonl'), `${JSON.stringify(problems[0])}\nno\n`);
     writeFileSync(join(directory, 'other.jsonl'), '{"question": "a", "answer": "b"}\n');
@@ -98,7 +98,7 @@ describe('word problems', () => {
     );
   });
 
-  it('are refused in a parquet file of a few KB with more rows than memory should take', async () => {
+  it('are refused in a small parquet file that expands to more rows than fit in memory', async () => {
     const file = join(tempDirectory(), 'many.parquet');
     const data = new Array<boolean>(2_000_001).fill(true);
     parquetWriteFile({ filename: file, columnData: [{ name: 'question', data, type: 'BOOLEAN' }] });

@@ -51,7 +51,7 @@ describe('the template of R1', () => {
 });
 
 describe('word problems that are written as they are asked for', () => {
-  it('say what the sum is of, the same for the same stream', async () => {
+  it('depend on the random stream alone, and ask for the sum that their answer gives', async () => {
     const environment = await open('word_problems', { mistakes: 0 });
     for (let index = 0; index < 200; index++) {
       const { task, text } = taughtBy(environment, index);
@@ -65,7 +65,7 @@ describe('word problems that are written as they are asked for', () => {
     }
   });
 
-  it('are spoiled in the corpus as often as they are asked to be, in two ways', async () => {
+  it('have the requested share of mistakes in the corpus, of two kinds', async () => {
     const environment = await open('word_problems', { mistakes: 0.5 });
     const rewards = Array.from({ length: 600 }, (_, index) => taughtBy(environment, index)).map(
       ({ task, text }) => environment.respond(task, [turn(text)]) as { reward: { metrics: Record<string, number> } },

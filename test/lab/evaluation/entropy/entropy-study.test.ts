@@ -29,16 +29,16 @@ function step(slope: number, { isRight = true, hasKernel = false, etas = [1e-6, 
 
 const steps = [step(-2, { hasKernel: true }), step(3, { isRight: false })] as unknown as Results;
 
-describe('what memrl entropy shows in reports', () => {
+describe('the study of memrl entropy', () => {
   const root = mkdtempSync(join(tmpdir(), 'entropy-study-'));
   afterAll(() => removeFolder(root));
 
-  it('is read as it was written', () => {
+  it('reads back as written', () => {
     const study = entropyStudy(steps)!;
     expect(readStudy(studyText(study))).toEqual({ ...study, notes: [], tables: [], verdicts: [], warnings: [] });
   });
 
-  it('is slopes, prediction and truth, and the kernel, on the page like the study of any program', async () => {
+  it('has figures of slopes, of prediction against truth, and of the kernel on the page', async () => {
     const sweep = sweepIn(join(root, 'sweep'), [{ name: 'measure', rows: [{ step: 0, 'entropy/slope': 1 }] }]);
     writeFileSync(join(sweep, 'measure/study.json'), studyText(entropyStudy(steps)!));
     const figures = pageFigures(await readPageData(sweep, { objective: null }));
@@ -55,7 +55,7 @@ describe('what memrl entropy shows in reports', () => {
     expect(page).toContain('Within the errors of both: 1 of 2; without the change of lengths 0.');
   });
 
-  it('is nothing where nothing can be drawn', () => {
+  it('is empty when nothing can be drawn', () => {
     const alone = step(1, { etas: [1e-4] });
     const bare = { ...alone, true: { entries: alone.true.entries.map((entry) => ({ ...entry, z: undefined })) } };
     expect(entropyStudy([bare] as unknown as Results)).toBeNull();

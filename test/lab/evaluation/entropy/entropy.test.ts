@@ -60,28 +60,25 @@ describe('memrl entropy', () => {
     },
   );
 
-  it('has one prediction by a backward pass and by differences of scores, and it is the sum of its parts', async () => {
+  it('predicts alike by a backward pass and by finite differences, and the parts of the prediction sum to it', async () => {
     const [{ approx }] = (await measured()) as [EntropyResult];
     expect(approx.by_differences / approx.delta_h_per_lr).toBeCloseTo(1, 5);
     const parts = approx.per_prompt.reduce((sum, part) => sum + part, approx.baseline);
     expect(parts / approx.delta_h_per_lr).toBeCloseTo(1, 9);
   });
 
-  it.each(['token', 'sequence'])(
-    'has the derivative of double precision in single precision, too, per %s',
-    async (per) => {
-      const [double, single] = [await measured(`per=${per}`), await measured(`per=${per}`, 'precision=single')];
-      const derivatives = ([result]: readonly EntropyResult[]) => [
-        result!.approx.delta_h_per_lr,
-        result!.approx.without_denominator,
-        result!.true.first_order.delta_h_per_lr,
-      ];
-      const exact = derivatives(double);
-      derivatives(single).forEach((each, at) => expect(Math.abs(each / exact[at]! - 1)).toBeLessThan(1e-4));
-    },
-  );
+  it.each(['token', 'sequence'])('has the same derivative in single and double precision, per %s', async (per) => {
+    const [double, single] = [await measured(`per=${per}`), await measured(`per=${per}`, 'precision=single')];
+    const derivatives = ([result]: readonly EntropyResult[]) => [
+      result!.approx.delta_h_per_lr,
+      result!.approx.without_denominator,
+      result!.true.first_order.delta_h_per_lr,
+    ];
+    const exact = derivatives(double);
+    derivatives(single).forEach((each, at) => expect(Math.abs(each / exact[at]! - 1)).toBeLessThan(1e-4));
+  });
 
-  it('judges a prediction by answers that it was not made from, and says how often it was right', async () => {
+  it('tests a prediction on other answers, and reports how often it was right', async () => {
     const results = await measured('precision=single', 'eta=1e-5,1e-4', 'n_runs=6', 'B_E=64', 'B_T=96');
     const z = results.flatMap(({ true: { entries } }) => entries.map((entry) => entry.z!));
     const far = (of: readonly number[]) => of.filter((each) => Math.abs(each) > 1.96).length;
@@ -104,25 +101,28 @@ describe('memrl entropy', () => {
     expect(onE.entries.map((entry) => entry.z)).toEqual([undefined, undefined, undefined, undefined, undefined]);
   });
 
-  it('bends as much in single precision as in double', async () => {
+  it('has the same second derivative in single and double precision', async () => {
     const [double, single] = [await measured(), await measured('precision=single')];
     const { vhvv, standard_error: error } = double[0]!.approx.quadratic;
     expect(Math.abs(single[0]!.approx.quadratic.vhvv - vhvv)).toBeLessThan(0.2 * Math.max(Math.abs(vhvv), error));
   });
 
-  it('changes nothing at a learning rate of 0', async () => {
+  it('changes no entropy at a learning rate of 0', async () => {
     const [{ true: truth }] = (await measured('eta=0')) as [EntropyResult];
     expect(truth.entries[0]!.delta_h_true).toBe(0);
     expect(truth.entries[0]!.diagnostics.ess).toBeCloseTo(24, 9);
   });
 
-  it.each(['eta=1e-4', 'eta=1e-4,1e-4,1e-4'])('has no slope of one learning rate, and says so: %s', async (eta) => {
-    const [{ fit, warnings }] = (await measured(eta)) as [EntropyResult];
-    expect(fit).toBeNull();
-    expect(warnings.join()).toContain('no slope');
-  });
+  it.each(['eta=1e-4', 'eta=1e-4,1e-4,1e-4'])(
+    'fits no slope through one learning rate, with a note: %s',
+    async (eta) => {
+      const [{ fit, warnings }] = (await measured(eta)) as [EntropyResult];
+      expect(fit).toBeNull();
+      expect(warnings.join()).toContain('no slope');
+    },
+  );
 
-  it('has the same numbers each time, and others of another seed', async () => {
+  it('gives the same numbers each time, and others for another seed', async () => {
     const [first, second] = [await measured('n_runs=2'), await measured('n_runs=2')];
     expect(second).toEqual(first);
     expect(first[1]!.approx.delta_h_per_lr).not.toBe(first[0]!.approx.delta_h_per_lr);
@@ -138,7 +138,7 @@ describe('memrl entropy', () => {
     expect(entropyLines(first, 100)[0]).toContain('ΔH adjusted');
   });
 
-  it('has a kernel whose sketch is right within its error', async () => {
+  it('has a sketched kernel within its stated error', async () => {
     const [exact] = await measured('fisher=8');
     const [sketched] = await measured('fisher=8', 'sketch_rows=512');
     const far = exact!.fisher!.kernel.flatMap((row, i) =>
@@ -157,14 +157,14 @@ describe('memrl entropy', () => {
     expect(Math.abs(influence[strongest[0]!]!)).toBe(Math.max(...influence.map(Math.abs)));
   });
 
-  it('warns of steps that are too large to measure and of changes below what single precision sees', async () => {
+  it('warns of steps too large to measure, and of changes below single precision', async () => {
     const [large] = await measured('eta=0.3');
     expect(large!.warnings.join()).toContain('too large a step to measure');
     const [small] = await measured('precision=single', 'eta=1e-12');
     expect(small!.warnings.join()).toContain('below what single precision sees');
   });
 
-  it('says what to give where there is no policy', async () => {
+  it('asks for a policy when none is given', async () => {
     const { config } = readArguments(entropyKeys, []);
     await expect(entropy(config, root, testWorld())).rejects.toThrow('There is no policy to measure.');
   });
@@ -173,7 +173,7 @@ describe('memrl entropy', () => {
 describe('the noise scale of a checkpoint', () => {
   const numbers = (...values: number[]) => values.map((each) => Float64Array.of(each));
 
-  it('is from the prompts of U, and by two sizes from others', () => {
+  it('comes from the prompts of batch U, and by two batch sizes from other prompts', () => {
     const { two_sizes: found, signal } = noiseOf(numbers(1, 3, 2, 4), { weights_PG: [[1]] }, numbers(1, 3, 2, 4));
     // By hand: mean square 5 of one prompt, 3² of two; and a term below zero gives no scale.
     expect(found).toMatchObject({ signal: 13, noise: -8, b_simple: NaN });
@@ -181,7 +181,7 @@ describe('the noise scale of a checkpoint', () => {
     expect(noiseOf(numbers(1, 3, 2), { weights_PG: [[1]] }, null).two_sizes).toBeNull();
   });
 
-  it('is drawn from prompts of its own', async () => {
+  it('draws prompts of its own', async () => {
     const [first] = await measured('gns_prompts=8');
     const [second] = await measured('gns_prompts=10');
     expect(second!.gns.noise).toBe(first!.gns.noise);
@@ -201,7 +201,7 @@ describe('a copy in double precision', () => {
     expect(a.step).toBe(48);
   });
 
-  it('has the adapters of a model that trains these alone', async () => {
+  it('has the adapters of a model that trains only these', async () => {
     const source = {
       model_name: 'micro',
       load_checkpoint_path: model,

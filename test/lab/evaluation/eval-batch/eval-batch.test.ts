@@ -37,7 +37,7 @@ async function evaluate(name: string, argv: readonly string[] = [], world = test
 }
 
 describe('the measures of answers', () => {
-  it('have pass@k of the first k, and without bias', () => {
+  it('have pass@k of the first k answers, and the unbiased estimate', () => {
     const judged = [false, true, false, false].map((isCorrect, at) => ({ isCorrect, isFormed: at < 2, thought: at }));
     const scores = judged.map(() => ({ logprobs: [-1, -3], entropies: [0.5, NaN] }));
     const row = measuresOf(judged, scores.map(({ logprobs, entropies }) => ({ logprobs: Float64Array.from(logprobs), entropies: Float64Array.from(entropies) }))); // prettier-ignore
@@ -55,7 +55,7 @@ describe('the measures of answers', () => {
     expect([row['surp_mean'], row['surp_std'], row['surp_max'], row['ent_mean'], row['ent_p95']]).toEqual([2, 1, 3, 0.5, 0.5]); // prettier-ignore
   });
 
-  it('count pass@k as all subsets of k answers do', () => {
+  it('average pass@k over all subsets of k answers', () => {
     // Of 5 answers of which 2 are right, 3 of the 10 pairs have no right one.
     expect(passAt(2, { right: 2, all: 5 })).toBeCloseTo(0.7, 12);
     expect([passAt(4, { right: 2, all: 5 }), passAt(3, { right: 0, all: 5 })]).toEqual([1, 0]);
@@ -63,7 +63,7 @@ describe('the measures of answers', () => {
 });
 
 describe('memrl eval-batch', () => {
-  it('puts all checkpoints into one table, and evaluates only what is missing', async () => {
+  it('puts all checkpoints into one table, and evaluates only missing ones', async () => {
     const whole = await evaluate('whole');
     const lines = whole.csv().trimEnd().split('\n');
     expect(lines[0]).toMatch(/^step,eval_dir,q_idx,tag_ok_ave,tag_ok_any,pass_rate,pass@1,pass@2,/);
@@ -91,13 +91,13 @@ describe('memrl eval-batch', () => {
     expect(evalBatchLines(found.rows, 100)[0]).toContain('pass@1_unbiased');
   });
 
-  it('evaluates again what was evaluated otherwise', async () => {
+  it('evaluates again when the settings have changed', async () => {
     await evaluate('other', ['steps=1']);
     const other = await evaluate('other', ['steps=1', 'num_prompts=2']);
     expect(other.csv().trimEnd().split('\n')).toHaveLength(3);
   });
 
-  it('says what it lacks', async () => {
+  it('names a missing run, environment or checkpoint', async () => {
     await expect(evaluate('none', ['steps=1,9'])).rejects.toThrow('no checkpoint of step 9');
     const { config } = readArguments(evalBatchKeys, [`path=${join(root, 'nothing')}`]);
     await expect(evalBatch(config, testWorld())).rejects.toThrow('does not say which texts');

@@ -110,7 +110,7 @@ describe('memrl eval-run', () => {
     expect(report.history?.last.at(-1)?.step ?? null).toBe(step === null ? null : step - 1);
   });
 
-  it('opens the last checkpoint of a run that was stopped, and a run of memrl pretrain', async () => {
+  it('opens the last checkpoint of an interrupted run, and a run of memrl pretrain', async () => {
     const run = copyOf('whole');
     rmSync(join(run, 'checkpoints/final'), { recursive: true });
     expect(findSubject(run)).toMatchObject({ directory: join(run, 'checkpoints/000018'), step: 18 });
@@ -121,7 +121,7 @@ describe('memrl eval-run', () => {
     expect(verdict).toMatchObject({ verdict: 'FAIL', reasons: ['no reward was logged'] });
   });
 
-  it('measures each mode as its parts do: rewards, hacks, diversity, collapse beside the model before', async () => {
+  it('measures rewards, hacks, diversity and collapse in each mode, compared with the initial model', async () => {
     const report = await evaluated(at('routed'), ['n_samples=8']);
     const { tokenizer } = textTokenizer(at('model'));
     const source = { data: null, length: 4, seed: 99, dropShort: false };
@@ -170,7 +170,7 @@ describe('memrl eval-run', () => {
     expect(report.modes.both!.samples).not.toEqual(report.modes.retain_only!.samples);
   });
 
-  it('tells of no sign of collapse that the model had before its training', async () => {
+  it('reports no sign of collapse that the initial model had already', async () => {
     // So cold that every model repeats itself.
     const argv = ['temperature=0.05', 'max_completion_length=30', 'n_samples=20'];
     const { collapse, samples } = (await evaluated(at('routed'), argv)).modes.both!;
@@ -179,7 +179,7 @@ describe('memrl eval-run', () => {
     expect(collapse.flags.length).toBeLessThan(alone.flags.length);
   });
 
-  it('draws the same in each mode: adapters that do nothing yet make no difference, detectors that draw included', async () => {
+  it('uses the same random numbers in each mode, so adapters without effect give equal results', async () => {
     const run = copyOf('routed');
     const path = join(run, 'checkpoints/final');
     const { adapters } = readModel(path);
@@ -196,7 +196,7 @@ describe('memrl eval-run', () => {
     expect(other.modes.both!.samples).not.toEqual(modes.both!.samples);
   });
 
-  it('leaves the switches as they were, also when something fails', async () => {
+  it('restores the scales of the adapters, also after a failure', async () => {
     const { tokenizer } = textTokenizer(at('model'));
     const engine = (await openSaved(at('routed'), { ...engineWish, tokenizer }, testWorld())).engine as AdaptedEngine;
     await engine.setScales({ retain: 0.5, forget: 2 });
@@ -209,7 +209,7 @@ describe('memrl eval-run', () => {
     expect(engine.scales).toEqual({ retain: 0.5, forget: 2 });
   });
 
-  it('says which adapters there are as their file does', async () => {
+  it('describes the adapters as their file does', async () => {
     const { model } = await evaluated(at('routed'), ['max_completion_length=2']);
     expect(model.adapters).toMatchObject([
       { name: 'retain', kind: 'lora', rank: 2, alpha: 2, layers: [0] },
@@ -217,7 +217,7 @@ describe('memrl eval-run', () => {
     ]);
   });
 
-  it('takes what it was told, else what the file says, else what the run was told', async () => {
+  it('takes each setting from the command line, else the file, else the run', async () => {
     const settingsOf = async (path: string, argv: readonly string[]) => (await evaluated(path, argv)).settings;
     expect(await settingsOf(at('routed'), [])).toMatchObject({
       ...{ reward: 'task+hack', detector: 'string_match', max_completion_length: 10, temperature: 0.9 },
@@ -245,7 +245,7 @@ describe('memrl eval-run', () => {
     { rewards: stable, verdict: 'SUCCESS', words: [] },
     { rewards: [0.95, 0.95, 0.95, 0.95, 0.85], verdict: 'FAIL', words: [/not stable at 0\.9 \(0\.93 on average/] },
     { rewards: [], verdict: 'FAIL', words: [/no reward was logged/] },
-  ])('judges a run by its last rewards: $verdict of $rewards', async ({ rewards, verdict, words }) => {
+  ])('bases the verdict on the last rewards: $verdict for $rewards', async ({ rewards, verdict, words }) => {
     const run = await scaled(1, rewards);
     const report = await evaluated(run);
     expect(report.modes.both!.collapse.flags).toEqual([]);
@@ -256,7 +256,7 @@ describe('memrl eval-run', () => {
     });
   });
 
-  it('fails a run whose rewards are good and whose texts its base would hardly write', async () => {
+  it('fails a run with good rewards whose texts are unlikely under its base', async () => {
     const sure = join(await scaled(3, stable), 'checkpoints/final');
     const report = await evaluated(await scaled(1, stable), [...long, `base=${sure}`, `held_out=${sure}`]);
     const { limits, held_out: heldOut } = report.reference;
@@ -278,7 +278,7 @@ describe('memrl eval-run', () => {
     );
   });
 
-  it('measures drift from the model that base= names, where the run’s own is gone, and else says that it could not', async () => {
+  it('measures drift from base= when the run’s own initial model is gone, and else reports that it cannot', async () => {
     const run = await scaled(1, stable);
     const config = JSON.parse(readFileSync(join(run, 'config.json'), 'utf8')) as object;
     writeFileSync(join(run, 'config.json'), JSON.stringify({ ...config, model: 'gone' }));
@@ -296,7 +296,7 @@ describe('memrl eval-run', () => {
       await expect(evaluated(run, [`${name}=/nowhere`])).rejects.toThrow('no checkpoint in /nowhere');
   });
 
-  it('measures drift of adapters from the model that they are on, and in each mode', async () => {
+  it('measures drift of adapters from their frozen model, in each mode', async () => {
     const { modes, reference } = await evaluated(at('routed'), ['temperature=1']);
     expect(reference.limits!.held_out_perplexity).toBeNull();
     for (const mode of ['both', 'retain_only', 'forget_only'] as const) {
@@ -306,7 +306,7 @@ describe('memrl eval-run', () => {
     expect(modes.both!.drift).not.toEqual(modes.retain_only!.drift);
   });
 
-  it('tells what the model before the training earns for the same prompts, as an evaluation of that model does', async () => {
+  it('reports the initial model’s rewards for the same prompts, equal to an evaluation of that model', async () => {
     const { reference, settings } = await evaluated(at('routed'));
     const { temperature, max_completion_length: length } = settings;
     const same = [`config=${at('letters.yaml')}`, 'eval_rewards=happy_count', `temperature=${temperature}`];
@@ -317,7 +317,7 @@ describe('memrl eval-run', () => {
     expect(reference.before).toEqual({ rewards: means, hack_freq });
   });
 
-  it('reads the rewards of a checkpoint without a history of its own from the run, up to its step', () => {
+  it('reads rewards from the run, up to the checkpoint’s step, when the checkpoint has no history', () => {
     const run = copyOf('whole');
     rmSync(join(run, 'checkpoints/000009/trainer_state.json'));
     const { rewards, rewardsFrom } = findSubject(join(run, 'checkpoints/000009'));
@@ -326,7 +326,7 @@ describe('memrl eval-run', () => {
     expect(rewardsFrom).toBe(join(run, 'metrics.jsonl'));
   });
 
-  it('judges beside the model that a run began with, and says so where that is gone', async () => {
+  it('compares with the run’s initial model, and reports when that is gone', async () => {
     const run = copyOf('whole');
     const short = ['max_completion_length=2'];
     expect((await evaluated(run, short)).reference).toMatchObject({
@@ -341,7 +341,7 @@ describe('memrl eval-run', () => {
     expect((await evaluated(at('routed'), short)).reference.note).toBe('the same model without its adapters');
   });
 
-  it('writes all of it as JSON: into the run, beside a checkpoint, or where it is told', async () => {
+  it('writes its report as JSON into the run, beside a checkpoint, or to a given path', async () => {
     const run = copyOf('routed');
     const short = ['max_completion_length=2'];
     const own = join(tempDirectory(), 'evaluation');
@@ -356,7 +356,7 @@ describe('memrl eval-run', () => {
     await expect(kept(run, [...short, 'out=/nowhere/x.json'])).rejects.toThrow('/nowhere/x.json cannot be written');
   });
 
-  it('writes a row of metrics where somebody keeps one, and none elsewhere', async () => {
+  it('writes a row of metrics only when one is requested', async () => {
     const run = copyOf('routed');
     const before = rowsIn(run).length;
     const own = join(tempDirectory(), 'evaluation');
@@ -383,7 +383,7 @@ describe('memrl eval-run', () => {
     expect(rowsIn(run).length).toBe(before);
   });
 
-  it('tells people the same in lines, with the beginnings of five samples', async () => {
+  it('prints the report as lines, with the beginnings of five samples', async () => {
     const lines = evalRunLines(await evaluated(at('routed')));
     expect(lines[0]).toMatch(/routed\/checkpoints\/final, step 20: [\d,]+ parameters, frozen$/);
     expect(lines[1]).toBe('  retain: LoRA of rank 2, alpha 2, in layers 0');
@@ -394,7 +394,7 @@ describe('memrl eval-run', () => {
     expect(lines.find((line) => line.startsWith('VERDICT'))).toMatch(/^VERDICT: (SUCCESS|FAIL)/);
   });
 
-  it('is over when a signal comes, and has written nothing', async () => {
+  it('ends at a signal without writing anything', async () => {
     const out = join(tempDirectory(), 'never.json');
     await expect(kept(at('routed'), [`out=${out}`], testWorld(1))).rejects.toThrow('stopped by SIGTERM');
     expect(existsSync(out)).toBe(false);

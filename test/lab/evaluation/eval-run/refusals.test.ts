@@ -113,7 +113,7 @@ describe('memrl eval-run', () => {
     await expect(evaluated(await path(), told)).rejects.toThrow(message);
   });
 
-  it('refuses a reward that has the name of a component which is another', async () => {
+  it('refuses a reward with the name of a component that has another reward', async () => {
     const file = join(tempDirectory(), 'named.yaml');
     writeFileSync(
       file,

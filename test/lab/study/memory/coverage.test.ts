@@ -39,7 +39,7 @@ describe('the coverage of the intervals of a repeated study', () => {
   const fast = row('dense', [usual, usual, usual, usual]);
   const [repetitions, coverage] = coverageTables(sectionOf([slow, fast]), 5).map(rowsOf);
 
-  it('says of every repetition its interval, and whether it holds the median over all', () => {
+  it('has the interval of each repetition, and whether it holds the median over all', () => {
     expect(repetitions!.map((each) => each['episodes of binary'])).toEqual([
       ...Array.from({ length: 3 }, () => '300 [100, 500]'),
       '1,000 [800, ∞] misses',
@@ -47,7 +47,7 @@ describe('the coverage of the intervals of a repeated study', () => {
     expect(repetitions![3]!['ratio of dense, stepwise over binary']).toBe('×0.222 [0, 0.364] misses');
   });
 
-  it('counts how many do, with Wilson’s interval, for each method', () => {
+  it('counts the intervals that hold it, with Wilson’s interval, for each method', () => {
     const told = coverage!.map(({ of, what, by, 'long run': longRun, 'hold it': held }) => [
       of,
       what,
@@ -67,7 +67,7 @@ describe('the coverage of the intervals of a repeated study', () => {
     expect(coverage![0]!['of drawn studies']).toMatch(/^\d+ %$/);
   });
 
-  it('is nothing of a study that is not repeated', () => {
+  it('is empty for a study that is not repeated', () => {
     expect(coverageTables(sectionOf([row('binary', [usual, usual], false)]))).toEqual([]);
     expect(coverageTables(sectionOf([row('binary', [usual])]))).toEqual([]);
   });

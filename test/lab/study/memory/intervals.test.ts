@@ -52,8 +52,8 @@ function textsIn({ columns, rows }: StudyTable, title: string): string[] {
 const slow = row('binary', [900, 1000, 1100, 1200, 1300, 1400, 1500, 1600].map(memorised));
 const fast = row('dense', [90, 100, 110, 120, 130, 140, 150, 160].map(memorised));
 
-describe('the intervals of a row', () => {
-  it('has medians in updates and episodes, over the base models that its runs have', () => {
+describe('intervals of a row', () => {
+  it('have medians of updates and episodes, over base models', () => {
     const [intervals] = rowIntervals([slow], []);
     expect(intervals).toMatchObject({ bases: 2, episodes: { median: 1250, runs: 8 }, updates: { median: 156.25 } });
     expect(intervals!.late!.median).toBe(1240);
@@ -64,7 +64,7 @@ describe('the intervals of a row', () => {
     expect(high).toBeGreaterThan(1250);
   });
 
-  it('counts runs that did not memorise as infinite, and as watched to their end', () => {
+  it('count runs that did not memorise as infinite, and as censored at their end', () => {
     const missed = row('binary', [...[100, 200, 300].map(memorised), stuck, stuck]);
     const [intervals] = rowIntervals([missed], timesOf([missed]));
     expect(timesOf([missed])).toEqual([100, 1000, 10_000]);
@@ -74,7 +74,7 @@ describe('the intervals of a row', () => {
     expect(intervals!.memorised).toEqual([near(0.231, 3), near(0.882, 3)]);
   });
 
-  it('counts runs that lost the secret among those that once knew it for long, and shows them only where runs went on', () => {
+  it('report the share of runs that lost the secret among those that knew it for long, only if runs continued', () => {
     const lost = row('binary', [memorised(100), memorised(200), stuck, stuck], {}, [0, 2, 1, 0]);
     expect(rowIntervals([lost], [])[0]!.lost).toEqual({ count: 2, of: 3, interval: [near(0.208), near(0.939)] });
     const titles = (shown: MemoryRow) => titlesOf(testTables([sectionOf([shown])])[0]!);
@@ -82,7 +82,7 @@ describe('the intervals of a row', () => {
     expect(titles(slow)).not.toContain('lost later');
   });
 
-  it('names the best learning rate: memorised most often, then fastest', () => {
+  it('mark the best learning rate: memorised most often, then fastest', () => {
     const rates = [
       row('binary', [memorised(100), memorised(100), stuck], { learning_rate: 1e-2 }),
       row('binary', [300, 400, 500].map(memorised), { learning_rate: 1e-3 }),
@@ -92,7 +92,7 @@ describe('the intervals of a row', () => {
     expect(rowIntervals([slow, fast], []).map(({ isBest }) => isBest)).toEqual([null, null]);
   });
 
-  it('names the best learning rate for each value of the other parameters', () => {
+  it('mark the best learning rate for each value of the other parameters', () => {
     const rates = [1, 128].flatMap((batch_size) => [
       row('binary', [300, 400, 500].map(memorised), { batch_size, learning_rate: 1e-3 }),
       row('binary', [900, 900, 900].map(memorised), { batch_size, learning_rate: 1e-4 }),
@@ -102,7 +102,7 @@ describe('the intervals of a row', () => {
 });
 
 describe('two rows of one size', () => {
-  it('are compared by the seeds and secrets that both have', () => {
+  it('are compared over the seeds and secrets that both have', () => {
     const [comparison] = comparisons([slow, fast]);
     // All eight ratios have one sign: 2 / 2^8.
     expect(comparison).toMatchObject({ pairs: 8, p: near(0.0078125), memorised: { one: 0, other: 0, p: 1 } });
@@ -112,14 +112,14 @@ describe('two rows of one size', () => {
     });
   });
 
-  it('are independent samples where they share none', () => {
+  it('are compared as independent samples without common seeds', () => {
     const elsewhere = { ...fast, judged: fast.judged.map((run) => ({ ...run, pair: `other ${run.pair}` })) };
     const [comparison] = comparisons([slow, elsewhere]);
     expect(comparison).toMatchObject({ pairs: 0, ratio: null, memorised: { one: 8, other: 8, p: 1 } });
     expect(comparison!.p).toBeLessThan(0.05);
   });
 
-  it('are not tested where they share fewer than six, and the table says so', () => {
+  it('are not tested with fewer than six common seeds, with a note in the table', () => {
     const few = row('dense', [90, 95, 100, 105, 110].map(memorised));
     const [comparison] = comparisons([slow, few]);
     expect(comparison).toMatchObject({ pairs: 5, ratio: { median: near(0.091, 3) }, p: null, holm: null });
@@ -129,7 +129,7 @@ describe('two rows of one size', () => {
     expect(textsIn(table, 'p')).toEqual(['–']);
   });
 
-  it('have the sign tests of what was memorised adjusted for all of them, by themselves', () => {
+  it('have sign tests of memorisation, adjusted over all comparisons', () => {
     const never = row(
       'binary',
       slow.judged.map(() => stuck),
@@ -150,7 +150,7 @@ describe('two rows of one size', () => {
     expect(rows.map(({ cells }) => cells[at[1]!])).toEqual(['1.0', '0.023', '0.023']);
   });
 
-  it('are compared by how many lost the secret again, among runs that knew it in both', () => {
+  it('are compared by how many runs lost the secret, among pairs in which both knew it', () => {
     const times = [100, 110, 120, 130, 140, 150, 160].map(memorised);
     const free = row('dense', [...times, stuck], {}, [1, 2, 1, 1, 1, 1, 0, 0]);
     const bound = row('dense', [...times, memorised(170)], { max_step_kl: 0.03 }, [0, 0, 0, 0, 0, 0, 0, 1]);
@@ -164,7 +164,7 @@ describe('two rows of one size', () => {
     expect(titles([slow, fast])).not.toContain('lost later');
   });
 
-  it('are compared at their best rates only', () => {
+  it('are compared only at their best learning rates', () => {
     const rates = [0.1, 0.2].map((learning_rate, index) =>
       row('binary', index === 0 ? [100, 110].map(memorised) : [10, 11].map(memorised), { learning_rate }),
     );
@@ -174,7 +174,7 @@ describe('two rows of one size', () => {
     ]);
   });
 
-  it('are compared at each value of another parameter, which is what is studied', () => {
+  it('are compared at each value of another parameter', () => {
     const formats = ['decimal', 'gray', 'fixed_width'].map((answer_format, index) =>
       row('binary', [100 + index, 110 + index].map(memorised), { answer_format }),
     );
@@ -182,7 +182,7 @@ describe('two rows of one size', () => {
     expect(rowIntervals(formats, []).map(({ isBest }) => isBest)).toEqual([null, null, null]);
   });
 
-  it('have probabilities adjusted for all of them', () => {
+  it('have p values adjusted over all comparisons', () => {
     const found = comparisons([slow, fast, row('binary', [90, 100, 110, 120, 130, 140, 150, 160].map(memorised))]);
     const [first, second, third] = found.map(({ holm }) => holm);
     expect([first, second, third]).toEqual([near(3 / 128), near(3 / 128), 1]);
@@ -193,7 +193,7 @@ describe('reinforcement learning beside supervised learning', () => {
   const examples = row('sft', [9, 10, 11, 12, 13, 14, 15, 16].map(memorised), { batch_size: 1 });
   const ratios = (rl: MemoryRow) => besideExamples([rl, examples])[0]!;
 
-  it('is a ratio of episodes to examples and of updates to updates, by the same secrets, beside what the channel carries', () => {
+  it('has ratios of episodes to examples and of updates to updates, over the same secrets, beside the channel’s bits', () => {
     // Each secret takes a hundred times as many episodes as examples, or ten times; log2 1024 = 10 bits.
     expect(ratios(slow)).toMatchObject({ pairs: 8, episodes: { median: near(100) }, theory: near(10) });
     expect(ratios(fast)).toMatchObject({ pairs: 8, updates: { median: near(10) }, theory: near(1) });
@@ -203,7 +203,7 @@ describe('reinforcement learning beside supervised learning', () => {
     expect(shown['episodes/examples']).toMatch(/^×100 \[.* n=8$/);
   });
 
-  it('is left out where they have too few secrets in common, or another size', () => {
+  it('is left out with too few common secrets, or for another size', () => {
     const tables = (...sections: MemorySection[]) => testTables(sections).map(({ title }) => title);
     const beside = 'Reinforcement learning beside supervised learning';
     expect(tables(sectionOf([slow]), sectionOf([examples]))).toContain(beside);
@@ -211,21 +211,21 @@ describe('reinforcement learning beside supervised learning', () => {
     expect(tables(sectionOf([slow, { ...examples, N: 64 }]))).not.toContain(beside);
   });
 
-  it('counts a secret that was never known as infinitely many', () => {
+  it('counts a secret that was never memorised as infinite', () => {
     const missed = row('binary', [...[900, 1000, 1100].map(memorised), stuck, stuck, stuck, stuck, stuck]);
     expect(ratios(missed).episodes!.median).toBe(Infinity);
   });
 });
 
 describe('bits per episode', () => {
-  it('have the interval of their episodes, turned round; none where most seeds did not memorise is 0', () => {
+  it('have the reciprocal interval of their episodes, with 0 where most seeds did not memorise', () => {
     const [low, high] = bitsEstimate(slow)!.interval;
     const [least, most] = rowIntervals([slow], [])[0]!.episodes!.interval;
     expect([low, high]).toEqual([10 / most, 10 / least]);
     expect(bitsEstimate(row('binary', [memorised(100), stuck, stuck]))).toMatchObject({ median: 0 });
   });
 
-  it('have it in the table and in the table of intervals', () => {
+  it('have an interval in both tables', () => {
     const section = sectionOf([slow]);
     expect(textsIn(answerTables(section)[0]!, '95 %')[0]).toMatch(/^\[0\.00\d+, 0\.0\d+\]$/);
     expect(textsIn(testTables([section])[0]!, 'bits/episode')[0]).toMatch(/^0\.00800 \[/);
@@ -236,13 +236,13 @@ describe('the tables of intervals', () => {
   const wide = row('binary', [20, 30, 40, 50, 6000, 7000, 8000, 9000].map(memorised), { temperature: 2 });
   const [intervals, tests] = testTables([sectionOf([slow, wide])]);
 
-  it('give a ratio as a number with its interval, and say of a wide one that it is', () => {
+  it('show a ratio with its interval, and mark wide ones', () => {
     const [narrow, wide] = textsIn(intervals!, 'took/told');
     expect(narrow).toMatch(/^×125 \[\d+, \d+\] n=8$/);
     expect(wide).toBe('×303 [2, 900] wide n=8');
   });
 
-  it('say how much of the spread lies between base models, of what memorised', () => {
+  it('show how much of the variance lies between base models, over runs that memorised', () => {
     const apart = row('dense', [100, 1000, 110, 1100, 120, 1200, 105, 1050].map(memorised));
     const alike = row('binary', [100, 100, 110, 110, 120, 120, 105, 105].map(memorised));
     const [table] = testTables([sectionOf([alike, apart])]);
@@ -252,7 +252,7 @@ describe('the tables of intervals', () => {
     expect(titlesOf(testTables([sectionOf([row('binary', [stuck, stuck])])])[0]!)).not.toContain('ICC');
   });
 
-  it('say of how many pairs a comparison speaks', () => {
+  it('show the number of pairs of each comparison', () => {
     expect(textsIn(tests!, 'pairs')).toEqual(['8']);
   });
 });

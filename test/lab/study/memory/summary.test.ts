@@ -14,7 +14,7 @@ const row = (N: number, ...verdicts: Verdict[]) => summarise({ group: 'B', task:
 const near = (value: number) => expect.closeTo(value) as number;
 
 describe('the summary over seeds', () => {
-  it('gives the median and range of those that memorised, and bits per episode', () => {
+  it('gives median, range and bits per episode over the seeds that memorised', () => {
     const summary = row(1024, memorised(800), memorised(2000), memorised(1000));
     expect(summary).toMatchObject({
       seeds: 3,
@@ -64,7 +64,7 @@ describe('the summary over seeds', () => {
     expect(row(1024, ...verdicts)).toMatchObject({ medianOfAll, bitsPerEpisode: bits });
   });
 
-  it('has no episodes to show when none memorised', () => {
+  it('has no median when no seed memorised', () => {
     expect(row(1024, stuck)).toMatchObject({ episodes: null, steps: null, resolution: null, budget: 80_000 });
   });
 });
@@ -76,7 +76,7 @@ describe('the growth with N', () => {
     expect([law!.law.slope, law!.law.factor, law!.law.r2, law!.law.points]).toEqual([near(0.75), near(10), near(1), 3]);
   });
 
-  it('names the sizes that could not be fitted', () => {
+  it('lists the sizes that could not be fitted', () => {
     const rows = [row(16, memorised(100)), row(64, memorised(400)), row(256, stuck), row(1024, { kind: 'queued' })];
     expect(scalings(rows)).toMatchObject([{ law: { slope: near(1), points: 2 }, leftOut: [256] }]);
   });
@@ -85,7 +85,7 @@ describe('the growth with N', () => {
     expect(scalings([row(16, memorised(100)), row(64, stuck)])).toEqual([]);
   });
 
-  it('keeps conditions apart', () => {
+  it('is fitted for each condition', () => {
     const other = (N: number) => summarise({ group: 'B', task: binary(N), extra: { lr: 1 }, verdicts: [memorised(N)] });
     expect(
       scalings([row(16, memorised(16)), other(16), row(64, memorised(16)), other(64)]).map(({ law }) => law.slope),
@@ -94,14 +94,14 @@ describe('the growth with N', () => {
 });
 
 describe('the interval of a slope', () => {
-  it('is the slope itself where all seeds agree, and unknown with fewer than three', () => {
+  it('is the slope itself when all seeds agree, and unknown for fewer than three', () => {
     const alike = (count: number) =>
       scalings([16, 64, 256].map((N) => row(N, ...new Array<Verdict>(count).fill(memorised(10 * N ** 0.5)))))[0]!;
     expect(alike(3).slope95).toEqual([near(0.5), near(0.5)]);
     expect(alike(2).slope95).toBeNull();
   });
 
-  it('holds the slope, and what the seeds allow beside it', () => {
+  it('contains the slope', () => {
     const noise = [0.5, 0.8, 1, 1.3, 2];
     const [{ slope95, law }] = scalings([16, 4096].map((N) => row(N, ...noise.map((by) => memorised(N * by))))) as [
       ReturnType<typeof scalings>[0],
@@ -115,7 +115,7 @@ describe('the interval of a slope', () => {
     expect(slope95![1]).toBeLessThanOrEqual(1 + most);
   });
 
-  it('draws seeds that did not memorise as infinite, and leaves out sizes that become so', () => {
+  it('resamples seeds that did not memorise as infinite, and leaves out sizes with an infinite median', () => {
     const some = (N: number) => row(N, memorised(N), memorised(2 * N), memorised(3 * N), stuck, stuck);
     const [law] = scalings([16, 64, 256].map(some));
     expect(law!.slope95!.every(Number.isFinite)).toBe(true);
@@ -124,7 +124,7 @@ describe('the interval of a slope', () => {
 });
 
 describe('the fit of a power law', () => {
-  it('agrees with a fit worked out by hand', () => {
+  it('agrees with a fit computed by hand', () => {
     // ln-ln points (0,0) (1,1) (2,1): slope 1/2, r² = 1/(2 · 2/3) = 3/4.
     const law = fitPowerLaw([1, Math.E, Math.E ** 2].map((x, index) => ({ x, y: Math.exp(Math.min(index, 1)) })));
     expect(law).toEqual({
@@ -135,7 +135,7 @@ describe('the fit of a power law', () => {
     });
   });
 
-  it('finds any law again, and leaves out what has no logarithm', () => {
+  it('recovers any power law, and leaves out values without a logarithm', () => {
     const number = fc.double({ min: 0.01, max: 100, noNaN: true });
     fc.assert(
       fc.property(number, fc.double({ min: -3, max: 3, noNaN: true }), (factor, slope) => {

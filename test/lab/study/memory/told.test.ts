@@ -11,7 +11,7 @@ const memorised = (episodes: number): Verdict => ({
 const stuck: Verdict = { kind: 'stuck', answer: 1, bits: 0, episodes: 80_000 };
 const failed: Verdict = { kind: 'unfinished', state: 'failed', bits: 0, episodes: 10 };
 
-describe('what runs were told against what they took', () => {
+describe('episodes until revealed and until memorised', () => {
   it.each<{ what: string; runs: ToldRun[]; told: ReturnType<typeof toldOf> }>([
     {
       what: 'the ratio is that of each run, and then the middle one',
