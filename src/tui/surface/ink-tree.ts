@@ -1,5 +1,5 @@
 /**
- * Everything the window knows of Ink beyond its documented components: the tree of its reconciler.
+ * Everything the window knows of Ink beyond its documented components: the tree of its reconciler, and the painter that walks it.
  *
  * Fields used, unchanged from Ink 3 to 8: `nodeName`, `parentNode`, `childNodes`, `nodeValue`, `style`, `yogaNode`,
  * `internal_transform`, and `onRender` of the root, which the reconciler calls after each commit and its layout.

@@ -3,6 +3,7 @@ import { createElement, memo, type ReactNode } from 'react';
 import { wrapWithin } from '../../text/wrap.js';
 import { lineCarrier, lookCarrier, textElement, textStyles } from '../surface/ink-tree.js';
 import { areSame, type Background, type Line, plainText, type Tone, tones } from '../surface/span.js';
+import { inFocus, sectionRule } from './line-parts.js';
 
 type TextProps = {
   readonly tone?: Tone;
@@ -72,4 +73,25 @@ function carrierOf(tone: Tone, ground: Background | undefined): (text: string) =
   let carrier = carriers.get(key);
   if (carrier === undefined) carriers.set(key, (carrier = lookCarrier(tone, ground)));
   return carrier;
+}
+
+type SectionProps = {
+  readonly title: string;
+  /** A text at the right end of the heading. */
+  readonly right?: Line;
+  readonly width: number;
+  /** Whether keys act on it. */
+  readonly isFocused?: boolean;
+  readonly children?: ReactNode;
+};
+
+/** A heading on a thin rule, and what it is about. */
+export function Section({ title, right = [], width, isFocused = false, children }: SectionProps) {
+  const rule = sectionRule(title, right, width);
+  return (
+    <Box flexDirection="column" width={width} flexShrink={0}>
+      <Row line={isFocused ? inFocus(rule) : rule} />
+      {children}
+    </Box>
+  );
 }

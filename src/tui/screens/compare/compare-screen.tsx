@@ -12,9 +12,8 @@ import type { Draw } from '../../surface/surface.js';
 import { chartSection, type ChartSetting, sharedLegend } from '../../widgets/chart/chart-section.js';
 import { shortKey } from '../../widgets/line-parts.js';
 import { scrollTo } from '../../model/selection.js';
-import { Section } from '../../widgets/section.js';
 import { type Column, Table } from '../../widgets/table.js';
-import { Row, Rows } from '../../widgets/text.js';
+import { Row, Rows, Section } from '../../widgets/text.js';
 import type { ScreenProps } from '../screen.js';
 import {
   bestCell,

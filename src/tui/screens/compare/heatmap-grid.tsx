@@ -4,8 +4,7 @@ import { textWidth } from '../../../text/display-width.js';
 import { narrowNumber } from '../../../text/numbers.js';
 import { type Background, fit, fitLine, fitLineRight, fitRight, type Line, span } from '../../surface/span.js';
 import { scalarText } from '../../widgets/parameters.js';
-import { Section } from '../../widgets/section.js';
-import { Row, Rows } from '../../widgets/text.js';
+import { Row, Rows, Section } from '../../widgets/text.js';
 import type { Sample } from './compare-value.js';
 import type { Heatmap } from './heatmap.js';
 

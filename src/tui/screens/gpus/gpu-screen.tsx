@@ -10,9 +10,8 @@ import { useModel, useRuns, useScreen, useScreenData } from '../../model/use-mod
 import type { FleetPort, FleetStatus, GpuSummary, RunSummary } from '../../state/port.js';
 import { type Line, span, type Tone } from '../../surface/span.js';
 import { progressBar } from '../../widgets/line-parts.js';
-import { Section } from '../../widgets/section.js';
 import { type Column, Table, tableLine } from '../../widgets/table.js';
-import { Row, Rows } from '../../widgets/text.js';
+import { Row, Rows, Section } from '../../widgets/text.js';
 import type { ScreenProps } from '../screen.js';
 import {
   gpuMemory,

@@ -12,9 +12,8 @@ import { wrapWithin } from '../../../text/wrap.js';
 import { scalarText } from '../../widgets/parameters.js';
 import { progressBar } from '../../widgets/line-parts.js';
 import { sparkline } from '../../widgets/run-list/list-cells.js';
-import { Section } from '../../widgets/section.js';
 import { type Column, Table } from '../../widgets/table.js';
-import { Rows } from '../../widgets/text.js';
+import { Rows, Section } from '../../widgets/text.js';
 import { fit, fitRight, type Line, lineWidth, span, type Tone } from '../../surface/span.js';
 
 /** Inputs of the importance view. `at`: index of the parameter under the cursor; null: none. */

@@ -31,9 +31,8 @@ import type { OnDrag, Place, Size } from '../../surface/surface.js';
 import { chartWall } from '../../widgets/chart/chart-wall.js';
 import { logPane } from '../../widgets/log/log-pane.js';
 import { inFocus, shortKey } from '../../widgets/line-parts.js';
-import { Section } from '../../widgets/section.js';
 import { type Column, Table, tableWidth } from '../../widgets/table.js';
-import { Row, Rows } from '../../widgets/text.js';
+import { Row, Rows, Section } from '../../widgets/text.js';
 import type { ScreenProps } from '../screen.js';
 import { Config } from './config-pane.js';
 import {
