@@ -10,8 +10,8 @@ import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
+import { readArguments } from './arguments.js';
 import { compareBuilds, isInTable, writeTable } from './bench-table.js';
 import { programOptions } from './program-options.js';
 
@@ -19,7 +19,11 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const all = readdirSync(join(root, 'bench'))
   .filter((file) => file.endsWith('.ts'))
   .map((file) => basename(file, '.ts'));
-const { values: options, positionals } = typed();
+const { values: options, positionals } = readArguments({
+  beside: { type: 'string', multiple: true },
+  rounds: { type: 'string', default: '1' },
+  write: { type: 'boolean', default: false },
+});
 const unknown = positionals.filter((name) => !all.includes(name));
 if (unknown.length > 0) {
   console.error(`No bench named ${unknown.join(', ')}.\n\n→ Choose among: ${all.join(', ')}.`);
@@ -30,27 +34,6 @@ const names = all.filter((bench) => positionals.length === 0 || positionals.incl
 console.log(`${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}, Node ${process.version}\n`);
 if (process.env.BENCH_ALONE === '1') await runHere(names);
 else await runBeside();
-
-function typed() {
-  const usage = `npm run bench [${all.join('|')} …] [-- --beside COMMIT …] [--rounds N] [--write]`;
-  try {
-    const found = parseArgs({
-      allowPositionals: true,
-      options: {
-        beside: { type: 'string', multiple: true },
-        rounds: { type: 'string', default: '1' },
-        write: { type: 'boolean', default: false },
-        help: { type: 'boolean', default: false },
-      },
-    });
-    if (!found.values.help) return found;
-    console.log(usage);
-    process.exit(0);
-  } catch (error) {
-    console.error(`${error.message}\n\n→ ${usage}`);
-    process.exit(2);
-  }
-}
 
 async function runBeside() {
   const inTable = names.filter(isInTable);

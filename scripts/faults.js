@@ -12,9 +12,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { readNumbers } from './arguments.js';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const [kills = 2400, seed = 1] = process.argv.slice(2).map(Number);
+const [kills, seed] = readNumbers([2400, 1]);
 process.chdir(root);
 
 // The clients that are killed are those that are shipped.

@@ -12,12 +12,13 @@ import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs, promisify } from 'node:util';
+import { promisify } from 'node:util';
+import { readArguments } from './arguments.js';
 import { takePicture } from './take-picture.js';
 
 const run = promisify(execFile);
 const program = resolve('dist/memrl-tui.js');
-const { values } = parseArgs({ options: { runs: { type: 'string' }, only: { type: 'string' } } });
+const { values } = readArguments({ runs: { type: 'string' }, only: { type: 'string' } }, 0);
 const folder = mkdtempSync(join(tmpdir(), 'pictures-'));
 const environment = { MEMRL_CONFIG_DIR: join(folder, 'config') };
 const minutes = 60_000;

@@ -6,20 +6,17 @@
  * --wait and --after: regular expressions that some row of the screen must match, before the keys and after them.
  * --keys: names or characters, with commas between. --title: words in the window's bar. --timeout: seconds to wait (60).
  */
-import { parseArgs } from 'node:util';
+import { readArguments } from './arguments.js';
 import { takePicture } from './take-picture.js';
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    size: { type: 'string', default: '120x40' },
-    wait: { type: 'string', default: '.' },
-    keys: { type: 'string', default: '' },
-    after: { type: 'string', default: '.' },
-    out: { type: 'string', default: 'screenshot.png' },
-    title: { type: 'string', default: 'memrl-tui' },
-    timeout: { type: 'string', default: '60' },
-  },
+const { values, positionals } = readArguments({
+  size: { type: 'string', default: '120x40' },
+  wait: { type: 'string', default: '.' },
+  keys: { type: 'string', default: '' },
+  after: { type: 'string', default: '.' },
+  out: { type: 'string', default: 'screenshot.png' },
+  title: { type: 'string', default: 'memrl-tui' },
+  timeout: { type: 'string', default: '60' },
 });
 const [command, ...args] = positionals;
 if (command === undefined) {

@@ -21,9 +21,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readNumbers } from './arguments.js';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const [kills = 100, seed = 1] = process.argv.slice(2).map(Number);
+const [kills, seed] = readNumbers([100, 1]);
 const FIRST_RUNS = 80;
 const RUNS_OF_A_SUBMISSION = 6;
 /** A controller is killed at most so long after it has taken a submission, ms. */

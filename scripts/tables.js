@@ -7,7 +7,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { readArguments } from './arguments.js';
 
+readArguments({}, 0);
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 const later = {

@@ -13,8 +13,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, request as httpRequest } from 'node:http';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
+import { readArguments } from './arguments.js';
 import { runRecipes } from './tinker/cookbook.js';
 import { fuzzService } from './tinker/fuzz.js';
 import { loadService } from './tinker/load.js';
@@ -22,9 +22,9 @@ import { callMethods, openWeights } from './tinker/methods.js';
 import { Missing, pythonWith, root, runPython, withService } from './tinker/support.js';
 
 const versions = ['0.18.2', '0.25.0', '0.38.0'];
-const { values: flags, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { 'may-skip': { type: 'boolean', default: false }, place: { type: 'string' } },
+const { values: flags, positionals } = readArguments({
+  'may-skip': { type: 'boolean', default: false },
+  place: { type: 'string' },
 });
 const [part = 'sdk', ...others] = positionals;
 const isRecording = part === 'record';

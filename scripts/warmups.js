@@ -7,7 +7,9 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readArguments } from './arguments.js';
 
+readArguments({}, 0);
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 for (const [game, name] of [
