@@ -15,7 +15,7 @@ import type { LaunchOptions } from './options.js';
 import { beforeDashes, own, type Ports, retype, typedWords, withPorts } from './ports.js';
 import { reportError } from './answers/report-error.js';
 import { print, printAnswer, remark } from './terminal.js';
-import { addOptions, addVerb, parted, takenBy, type Verb } from './verb.js';
+import { addOptions, addVerb, parted, takenBy, type Verb, withOwnErrors } from './verb.js';
 import { launchOptions } from './verb-options.js';
 import { verbs } from './verb-table.js';
 
@@ -39,7 +39,8 @@ export async function runCommandLine(): Promise<number> {
     }
     return await runVerb(word === ORDER_WORD ? [] : await namedHosts());
   } catch (error) {
-    return error instanceof CommanderError ? toldByCommander(error) : told(error);
+    // Help and the version have been printed.
+    return error instanceof CommanderError ? exitCodes.done : told(error);
   }
 }
 
@@ -67,12 +68,11 @@ async function runVerb(hosts: readonly Host[]): Promise<number> {
 
 /** The program without its verbs: it launches. */
 function commandLine(hosts: readonly Host[], ended: (code: number) => void): Command {
-  const program = new Command('memrl-tui')
+  const program = withOwnErrors(new Command('memrl-tui'))
     .description('Turns a sweep file into training runs, keeps them alive, and shows them.')
     .version(packageJson.version)
     .usage('FILE [options]\n       memrl-tui TABLE [options] -- COMMAND…\n       memrl-tui VERB …')
     .enablePositionalOptions()
-    .exitOverride()
     // Its messages may quote what the user typed.
     .configureOutput({ writeOut: (text) => print([withoutEnd(text)]), writeErr: (text) => remark(withoutEnd(text)) })
     .configureHelp({ helpWidth: 100, subcommandTerm: (verb) => `${verb.name()} ${takenBy(verb)}` })
@@ -146,14 +146,6 @@ export function told(error: unknown): number {
   if (text !== null) remark(text);
   if (said !== null && isForPrograms()) printAnswer('error', { error: { ...said, exitCode } });
   return exitCode;
-}
-
-/** The same for an error that commander has already printed for a person, with the nearest option. */
-function toldByCommander({ exitCode, message }: CommanderError): number {
-  if (exitCode === 0) return exitCodes.done;
-  const error = { code: 'refused', message: message.replace(/^error: /, ''), fix: null } as const;
-  if (isForPrograms()) printAnswer('error', { error: { ...error, exitCode: exitCodes.refused } });
-  return exitCodes.refused;
 }
 
 function isForPrograms(): boolean {

@@ -1,4 +1,5 @@
-import type { Command } from 'commander';
+import type { Command, CommanderError } from 'commander';
+import { UserError } from '../base/user-error.js';
 import { type Ports, typedWords } from './ports.js';
 
 /** Purposes of verbs; `--help` and the README list the verbs under these headings, in this order. */
@@ -59,7 +60,7 @@ export function addVerb(program: Command, verb: PlacedVerb, ended: (code: number
 
 function addNamed(program: Command, verb: PlacedVerb, ended: (code: number) => void, hidden: boolean): void {
   const { name, takes, behind, takesCommand, takesSigned, heading, about, options, run } = verb;
-  const command = program.command(takes === '' ? name : `${name} ${takes}`, { hidden });
+  const command = withOwnErrors(program.command(takes === '' ? name : `${name} ${takes}`, { hidden }));
   if (takesSigned) command.allowUnknownOption();
   if (behind !== undefined) command.usage(`[options] ${takes} ${behind}`);
   if (takesCommand) command.usage(`[options] ${takes} ${commandUsage}`);
@@ -69,6 +70,24 @@ function addNamed(program: Command, verb: PlacedVerb, ended: (code: number) => v
     const { words, behind } = parted(command.args, takesCommand === true ? typedWords() : []);
     ended(await run(words, command.opts<never>(), behind));
   });
+}
+
+/** Has a mistake in the words of a command thrown as a UserError with the option that was meant, or how the command is typed. */
+export function withOwnErrors(command: Command): Command {
+  return command.configureOutput({ outputError: () => undefined }).exitOverride((error) => {
+    // Help and the version end the program, too.
+    throw error.exitCode === 0 ? error : mistakeIn(command, error);
+  });
+}
+
+function mistakeIn(command: Command, { message }: CommanderError): UserError {
+  const [problem = '', meant = ''] = message.replace(/^error: /, '').split('\n');
+  const line = command.parent === null ? command.name() : `${command.parent.name()} ${command.name()}`;
+  const usage = command.parent === null ? '' : `Type \`${line} ${command.usage()}\`; `;
+  return new UserError(
+    `${problem.charAt(0).toUpperCase()}${problem.slice(1).replace(/\.$/, '')}.`,
+    `${meant.replace(/[()]/g, '')} ${usage}\`${line} --help\` lists the options.`.trim(),
+  );
 }
 
 /**

@@ -418,7 +418,16 @@ describe('a refusal', () => {
       [['slots', '-2'], /-2/],
       [['wait', 'patient', '--timeout', 'soon'], /--timeout soon is not a length of time/],
       [['completion', 'fishy'], /Did you mean `fish`\?/],
-      [['kill'], /missing required argument/],
+      [
+        ['kill'],
+        /^Missing required argument 'query'\.\n\n→ Type `memrl-tui kill \[options\] <query\.\.\.>`; `memrl-tui kill --help` lists/,
+      ],
+      [
+        ['ls', '--colums', 'N'],
+        /^Unknown option '--colums'\.\n\n→ Did you mean --columns\? Type `memrl-tui ls \[options\]/,
+      ],
+      [['--detatch', 'x.yaml'], /^Unknown option '--detatch'\.\n\n→ Did you mean --detach\? `memrl-tui --help` lists/],
+      [['slots', '1', '2'], /^Too many arguments for 'slots'/],
       [['kil', 'a_n1'], /no command and no sweep file `kil`[^]*Did you mean `memrl-tui kill a_n1`\?/],
       [['mysweep'], /Cannot read the sweep file mysweep: there is no such file/],
     ];
@@ -440,6 +449,7 @@ describe('a refusal', () => {
       [['kill', 'a_n9', '--json'], { code: 'no-such-run', exitCode: 5, fix: /Did you mean `a_n1`/ }],
       [['best', 'a_n9', '--json'], { code: 'no-such-run', exitCode: 5, fix: /ls/ }],
       [['wait', 'n=', '--json'], { code: 'refused', exitCode: 2, fix: /./ }],
+      [['wait', '--json'], { code: 'refused', exitCode: 2, fix: /memrl-tui wait \[options\] <query...>/ }],
     ];
     for (const [words, { fix, ...expected }] of table) {
       const { code, out, err } = await run(...words);
