@@ -41,7 +41,7 @@ export function logPane(log: ShownLog, pane: Room): Line[] {
   const room = logRoom(pane, choice.wraps);
   const top = page === null ? null : topOf(page, choice.place, room);
   if (page === null || top === null) {
-    const words = page === null ? 'reading…' : 'nothing written yet';
+    const words = page === null ? 'reading…' : log.isLive ? 'no output yet' : 'no output';
     return [sectionRule('log', rightOf(log, null), pane.width), [span(`  ${words}`, 'faint')]];
   }
   const { lines, last } = drawn(page, top, room, choice);
@@ -172,7 +172,7 @@ function logLines(log: readonly string[], { offset, wraps }: LogView, width: num
     const pieces = wrapWithin(text, width, wraps || tone === 'bad' ? 4 : 1);
     drawn.unshift(...pieces.map((piece): Line => [span(fit(piece, width), tone)]));
   }
-  if (log.length === 0) drawn.push([span(fit('nothing written yet', width), 'faint')]);
+  if (log.length === 0) drawn.push([span(fit('no output', width), 'faint')]);
   const shown = drawn.slice(Math.max(0, drawn.length - height));
   return [...shown, ...Array.from({ length: Math.max(0, height - shown.length) }, (): Line => [])];
 }

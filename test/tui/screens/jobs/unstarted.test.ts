@@ -62,7 +62,7 @@ describe('a run that has not begun', () => {
     expect(text).toMatch(where === 'opened' ? /h release/ : /h releases it/);
     expect(text).toContain('python train.py --lr=1');
     expect(text).toMatch(/lr +1 .*seed +3/);
-    expect(text).not.toMatch(/metrics yet|no values|nothing written|once the cause is fixed/i);
+    expect(text).not.toMatch(/metrics yet|no values|no output|once the cause is fixed/i);
   });
 
   it('is told of together with others that wait for the same', () => {

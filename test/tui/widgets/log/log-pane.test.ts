@@ -58,7 +58,9 @@ describe('the pane of a log', () => {
 
   it('says what there is when there are no lines', () => {
     expect(shown(null)[1]).toBe('  reading…');
-    expect(shown(pageOf(''))[1]).toBe('  nothing written yet');
+    expect(shown(pageOf(''))[1]).toBe('  no output yet');
+    const ended = { page: pageOf(''), choice: initialLogChoice, progress: null, isLive: false };
+    expect(plainText(logPane(ended, { width: 40, height: 6 })[1]!).trimEnd()).toBe('  no output');
   });
 
   it('follows the end, and says so', () => {
