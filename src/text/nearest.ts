@@ -1,6 +1,14 @@
-/** The candidate that was most likely meant; null if none is close. Case does not count. */
-export function nearest(word: string, candidates: Iterable<string>): string | null {
+/**
+ * The candidate that was most likely meant: the closest, or one with these initials (`lr`: `learning_rate`); null: there is none. Case
+ * does not count.
+ */
+export function nearest(word: string, candidates: readonly string[]): string | null {
   if (word.length > longest) return null;
+  const close = closest(word, candidates);
+  return close ?? candidates.find((candidate) => initialsOf(candidate) === word.toLowerCase()) ?? null;
+}
+
+function closest(word: string, candidates: readonly string[]): string | null {
   const limit = 1 + Math.floor(word.length / 4);
   let best: { candidate: string; distance: number } | null = null;
   for (const candidate of candidates) {
@@ -10,6 +18,11 @@ export function nearest(word: string, candidates: Iterable<string>): string | nu
     if (distance <= limit && distance < (best?.distance ?? Infinity)) best = { candidate, distance };
   }
   return best?.candidate ?? null;
+}
+
+function initialsOf(name: string): string {
+  const words = name.toLowerCase().split(/[-_]/);
+  return words.length < 2 ? '' : words.map((word) => word.charAt(0)).join('');
 }
 
 /** Length limit in characters. A longer word is no typing mistake, and the comparison takes quadratic time. */

@@ -8,7 +8,10 @@ describe('the nearest word', () => {
     { word: 'warmpu', among: ['warmup'], is: 'warmup' },
     { word: 'cdw', among: ['cwd'], is: 'cwd' },
     { word: 'LR', among: ['lr', 'l2'], is: 'lr' },
+    { word: 'lr', among: ['learning_rate', 'log_path'], is: 'learning_rate' },
+    { word: 'bs', among: ['batch-size', 'base'], is: 'batch-size' },
     { word: 'zzz', among: ['command'], is: null },
+    { word: 'c', among: ['command'], is: null },
   ])('to $word is $is', ({ word, among, is }) => {
     expect(nearest(word, among)).toBe(is);
   });
