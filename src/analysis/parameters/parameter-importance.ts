@@ -2,7 +2,7 @@ import { type Parameters, parameterOf } from '../../base/scalar.js';
 import { spansDecades } from '../axis-range.js';
 import { type Factor, factorSteps, type LeftOut, type Level } from './factors.js';
 import { type Forest, growForest, type RegressionTree, type Sample } from './regression-tree.js';
-import { ranksOf } from './rank-correlation.js';
+import { ranksOf } from '../statistics.js';
 import { type BestValue, bestValueOf, rankedSettings } from '../answer/ranked-settings.js';
 import { noiseOfSeeds, repetitionNames, type SeedNoise, settingSteps } from './settings.js';
 import type { Random } from './seeded-random.js';

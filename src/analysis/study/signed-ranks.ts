@@ -1,4 +1,4 @@
-import { ranksOf } from '../parameters/rank-correlation.js';
+import { ranksOf } from '../statistics.js';
 
 /**
  * The exact two-sided signed-rank test of Wilcoxon (1945): the probability, where each difference has either sign with equal

@@ -1,4 +1,4 @@
-import { tellingParameter } from '../../analysis/parameters/telling-parameter.js';
+import { tellingParameter } from '../../analysis/parameters/settings.js';
 import { parameterOf, type Parameters } from '../../base/scalar.js';
 import { parametersText } from '../../text/parameters-text.js';
 import { palette } from './figure.js';

@@ -1,6 +1,6 @@
 import { alikeMetrics } from '../../analysis/alike-metrics.js';
 import { inMetricOrder, isCounter, isCountingOne, type MetricsToShow } from '../../analysis/metric-order.js';
-import { tellingParameter } from '../../analysis/parameters/telling-parameter.js';
+import { tellingParameter } from '../../analysis/parameters/settings.js';
 import { groupBy } from '../../base/group-by.js';
 import { lazy } from '../../base/lazy.js';
 import { Memo } from '../../base/memo.js';

@@ -1,4 +1,4 @@
-import { rankCorrelation } from '../../../analysis/parameters/rank-correlation.js';
+import { rankCorrelation } from '../../../analysis/statistics.js';
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
 import { countText, counted } from '../../../text/numbers.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { tellingParameter } from '../../../src/analysis/parameters/telling-parameter.js';
+import { tellingParameter } from '../../../src/analysis/parameters/settings.js';
 
 const runs = [0, 1, 2, 3].map((at) => ({ seed: at % 2, name: `r${at}`, N: 64, lr: at > 1 ? 0.1 : 1 }));
 
