@@ -2,7 +2,9 @@ import type { Fleet } from '../../client/fleet.js';
 import { groupBy } from '../../base/group-by.js';
 import { hasEnded, type RunWord } from '../../base/run-words.js';
 import { parameterOf } from '../../base/scalar.js';
-import { quote } from '../../query/text.js';
+import { allOf, anyOf, type RunQuery } from '../../query/query.js';
+import { printRunQuery, valueText } from '../../query/text.js';
+import type { Field } from '../../query/words.js';
 import { counted } from '../../text/numbers.js';
 import { wrap } from '../../text/wrap.js';
 import { identityOf } from '../../spec/expand/identity.js';
@@ -151,11 +153,20 @@ function changedTexts(changes: readonly Change[], isWhole: boolean): string[] {
   return [...groupBy(changed, ({ changedSince }) => changedSince.join(' and '))].flatMap(([what, runs]) => {
     const [they, them] = runs.length === 1 ? ['it', 'it'] : ['they', 'them'];
     const { sweep, group } = runs[0]!.run;
-    const ofGroup = isAll && runs.length === changed.length ? `group:${choices([group])} status:done` : null;
-    const query = ofGroup ?? `name:${choices(runs.map(({ run }) => run.name))}`;
+    const ofGroup =
+      isAll && runs.length === changed.length ? [field('group', [group]), field('status', ['done'])] : null;
+    const query = allOf([
+      field('sweep', [sweep]),
+      ...(ofGroup ?? [
+        field(
+          'name',
+          runs.map(({ run }) => run.name),
+        ),
+      ]),
+    ]);
     return [
       `${runs.length} done and not run again: ${what} changed since ${they} ran`,
-      `  to delete what ${they} wrote and run ${them} again: memrl-tui clean --done 'sweep:${choices([sweep])} ${query}', then launch the file`,
+      `  to delete what ${they} wrote and run ${them} again: memrl-tui clean --done '${printRunQuery(query)}', then launch the file`,
     ];
   });
 }
@@ -218,17 +229,17 @@ const life: readonly (RunWord | 'unfinished')[] = [
   ...(['failed', 'killed', 'lost', 'unfinished'] as const),
 ];
 
-function absentLines({ sweep, changes, absent }: Difference, width: number): string[] {
+function absentLines(difference: Difference, width: number): string[] {
+  const { changes, absent } = difference;
   if (absent.length === 0) return [];
   const head = `not in the file: ${counted(absent.length, 'run')} (`;
   const names = absent.map(({ name }) => name);
   const up = absent.filter(({ state }) => state !== null && !hasEnded(state));
-  const query = (runs: typeof absent) => queryOf(sweep, runs, new Set(changes.map(({ run }) => run.group)));
   const states = up.length === 0 ? '' : `, ${stateCounts(up)}`;
   return [
     `${head}${compactNames(names, width - head.length - 2)})${states}; they stay.`,
-    ...(up.length === 0 ? [] : [`  to end them: memrl-tui kill '${query(up)}'`]),
-    `  to hide them: filter by not (${query(absent)})`,
+    ...(up.length === 0 ? [] : [`  to end them: memrl-tui kill '${queryOf(difference, up)}'`]),
+    `  to hide them: filter by not (${queryOf(difference, absent)})`,
     ...otherTexts(changes, absent),
   ];
 }
@@ -297,18 +308,50 @@ function groupTextsOf(group: string, fresh: readonly Change['run'][], before: re
 
 type Parameterized = Pick<Change['run'], 'parameters'>;
 
-/** A query that selects exactly these runs: by group if the file no longer has it, else by name. */
-function queryOf(sweep: string, runs: Difference['absent'], named: ReadonlySet<string>): string {
-  const groups = [...new Set(runs.map(({ group }) => group))].filter((group) => !named.has(group));
-  const names = runs.filter(({ group }) => named.has(group)).map(({ name }) => name);
-  const parts = [
-    ...(groups.length === 0 ? [] : [`group:${choices(groups)}`]),
-    ...(names.length === 0 ? [] : [`name:${choices(names)}`]),
-  ];
-  const either = parts.length === 1 ? parts[0]! : `(${parts.join(' or ')})`;
-  return `sweep:${choices([sweep])} ${either}`;
+/** A list of more names is replaced by values of a parameter, where there are some. */
+const MOST_NAMES = 4;
+
+/**
+ * A query for these runs, and none of the file: by group if the file no longer has it, by a parameter's values if only runs that it no
+ * longer has have them, else by name. Those that `runs` leaves out of a group may be among them.
+ */
+function queryOf({ sweep, changes }: Difference, runs: Difference['absent']): string {
+  const planned = groupBy(
+    changes.map(({ run }) => run),
+    ({ group }) => group,
+  );
+  const [gone, named, chosen] = [[], [], []] as [string[], string[], RunQuery[]];
+  for (const [group, members] of groupBy(runs, (run) => run.group)) {
+    const kept = planned.get(group);
+    const values = kept === undefined || members.length <= MOST_NAMES ? null : valuesOf(members, kept);
+    if (kept === undefined) gone.push(group);
+    else if (values === null) named.push(...members.map(({ name }) => name));
+    else chosen.push(planned.size === 1 ? values : allOf([field('group', [group]), values]));
+  }
+  const listed = [field('group', gone), field('name', named)].filter(({ choices }) => choices.length > 0);
+  return printRunQuery(allOf([field('sweep', [sweep]), anyOf([...listed, ...chosen])]));
 }
 
-function choices(texts: readonly string[]): string {
-  return texts.map((text) => (/^[\w.+@-]+$/.test(text) ? text : quote(text))).join(',');
+function field(name: Field, choices: readonly string[]): Extract<RunQuery, { kind: 'field' }> {
+  return { kind: 'field', field: name, choices };
+}
+
+/** A parameter's value as a query has it; null: it has none that stands for itself. */
+function textOf({ parameters }: Parameterized, name: string): string | null {
+  const value = parameterOf(parameters, name);
+  return value === undefined || value === null || typeof value === 'object' ? null : valueText(value);
+}
+
+/** A few values of one parameter that all of these runs have, and none of the others has; null: there are none. */
+function valuesOf(runs: readonly Parameterized[], others: readonly Parameterized[]): RunQuery | null {
+  const names = new Set(runs.flatMap(({ parameters }) => Object.keys(parameters)));
+  const found = [...names].flatMap((name) => {
+    const textsOf = (each: readonly Parameterized[]) => new Set(each.map((run) => textOf(run, name)));
+    const [values, taken] = [[...textsOf(runs)], textsOf(others)];
+    const isFit = values.length <= MOST_NAMES && values.every((value) => value !== null && !taken.has(value));
+    return isFit ? [{ name, values: values as string[] }] : [];
+  });
+  const [best] = found.sort((one, other) => one.values.length - other.values.length);
+  if (best === undefined) return null;
+  return anyOf(best.values.map((value) => ({ kind: 'value', key: best.name, operator: '=', value })));
 }

@@ -217,6 +217,20 @@ describe('what a launch changes of a sweep that is known', () => {
     expect(chosen(ends!, /kill '(.*)'/).every((name) => name.startsWith('B'))).toBe(true);
   });
 
+  it('chooses many runs by the values that they alone have, or else by name', () => {
+    const of = (rates: string, name: string) =>
+      `command: [a]\nparameters: { lr: [${rates}], seed: [0, 1, 2, 3, 4, 5] }\ngroups:\n  A: { name: "${name}" }`;
+    const found = difference(of('0.1, 0.01', 'l{lr}_s{seed}'), of('0.1', 'l{lr}_s{seed}'), { 'l0.01_s0': 'done' });
+    expect(lines(found).slice(-2)).toEqual([
+      "  to end them: memrl-tui kill 'sweep:x lr=0.01'",
+      '  to hide them: filter by not (sweep:x lr=0.01)',
+    ]);
+    const edited = difference(of('0.1', 'old_{seed}'), of('0.1', 'new_{seed}'), {});
+    expect(lines(edited).at(-1)).toBe(
+      '  to hide them: filter by not (sweep:x name:old_0,old_1,old_2,old_3,old_4,old_5)',
+    );
+  });
+
   const unnamed = (seeds: string, more = '') => text({ seeds, more }).replace('  A: { name: "A_s{seed}" }', '  A: {}');
 
   it('says which runs keep a name that the file gives no more', () => {
