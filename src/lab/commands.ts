@@ -155,14 +155,18 @@ const commands: Readonly<Record<string, Command>> = {
   'eval-batch': command(
     evalBatchKeys,
     async ({ config }, { quietContext, columns, print }) =>
-      printed(print, await evalBatch(config, quietContext), ({ rows }) => ['', ...evalBatchLines(rows, columns), '']),
+      printResult(print, await evalBatch(config, quietContext), ({ rows }) => [
+        '',
+        ...evalBatchLines(rows, columns),
+        '',
+      ]),
     'path',
   ),
   entropy: command(
     entropyKeys,
     async ({ config }, { context, columns, print }) => {
       const directory = config.log_path ?? context.environment[runMarks.directory] ?? 'entropy';
-      return printed(print, await entropy(config, directory, context), (found) => [
+      return printResult(print, await entropy(config, directory, context), (found) => [
         '',
         ...entropyLines(found, columns),
         '',
@@ -195,10 +199,10 @@ const commands: Readonly<Record<string, Command>> = {
   ),
   bench: command(benchKeys, async ({ config }, { context, print }) => {
     const linesOf = (report: BenchReport) => (config.json ? [JSON.stringify(report, null, 2)] : benchLines(report));
-    return printed(print, await bench(config, context), linesOf);
+    return printResult(print, await bench(config, context), linesOf);
   }),
   ideal: command(idealKeys, async ({ config }, { context, columns, print }) => {
-    return printed(print, await ideal(config, context), (found) => {
+    return printResult(print, await ideal(config, context), (found) => {
       if (config.out !== null) writeReference(config.out, found);
       return config.json ? [JSON.stringify(found)] : idealLines(found, columns);
     });
@@ -209,7 +213,7 @@ const commands: Readonly<Record<string, Command>> = {
       if (config.path === null) {
         throw new UserError('There is no run to look at.', 'Give its directory: memrl observer runs/mine/first.');
       }
-      return printed(print, observeRun(config.path), (found) =>
+      return printResult(print, observeRun(config.path), (found) =>
         config.json ? [JSON.stringify(found)] : observedLines(found),
       );
     },
@@ -224,7 +228,7 @@ const commands: Readonly<Record<string, Command>> = {
           'Give a run and a step: memrl rollouts runs/mine/first step=100.',
         );
       }
-      return printed(print, await rollouts(config.path, { ...config, step: config.step }, quietContext), (found) =>
+      return printResult(print, await rollouts(config.path, { ...config, step: config.step }, quietContext), (found) =>
         config.json ? [JSON.stringify(found)] : rolloutsLines(found, columns),
       );
     },
@@ -235,9 +239,9 @@ const commands: Readonly<Record<string, Command>> = {
     async ({ config: { path, tests, json } }, { print, columns }) => {
       if (path === null)
         throw new UserError('There is no sweep to look at.', 'Give its directory: memrl study runs/quick.');
-      if (json) return printed(print, { path }, () => [claimsJson(path)]);
+      if (json) return printResult(print, { path }, () => [claimsJson(path)]);
       const written = writeStudy(path);
-      return printed(print, { path }, () => [
+      return printResult(print, { path }, () => [
         ...(tests ? writeTests(path, columns) : []),
         written === null ? `nothing is known of the runs in ${path}` : `written: ${written}`,
       ]);
@@ -324,7 +328,7 @@ function grpoDefaults({ config: commandLine }: Arguments<typeof grpoKeys>, { con
  * Prints the result of a command, as lines.
  * @returns the exit code; that of the signal which ended the command, if one did.
  */
-function printed<T extends object>(
+function printResult<T extends object>(
   print: CommandContext['print'],
   found: T | StopSignal,
   linesOf: (found: T) => readonly string[],

@@ -7,15 +7,15 @@ import type { OwnProcess } from './run/process-context.js';
 /** Runs the command given, in a process of its own or in a caller's. @returns the exit code. */
 export async function main(words: readonly string[], own: OwnProcess): Promise<number> {
   try {
-    return await handled(words, own);
+    return await handleCommand(words, own);
   } catch (error) {
-    const { text, code } = reported(error);
+    const { text, code } = reportError(error);
     own.stderr.write(`${text}\n`);
     return code;
   }
 }
 
-async function handled([name, ...argv]: readonly string[], own: OwnProcess): Promise<number> {
+async function handleCommand([name, ...argv]: readonly string[], own: OwnProcess): Promise<number> {
   if (name === undefined || isHelp(name)) {
     own.stdout.write(overview());
     return name === undefined ? 2 : 0;
@@ -45,7 +45,7 @@ function overview(): string {
 }
 
 /** Text of an error, with its fix. `code`: 2 when the user can fix it, 1 when it is our bug. */
-function reported(error: unknown): { readonly text: string; readonly code: 1 | 2 } {
+function reportError(error: unknown): { readonly text: string; readonly code: 1 | 2 } {
   if (error instanceof UserError) return { text: `${error.message}\n\n→ ${error.fix}`, code: 2 };
   const refusal = systemRefusal(error);
   if (refusal !== null) return { text: refusal, code: 2 };

@@ -70,7 +70,7 @@ function mersenneTwister(words: Uint32Array): () => number {
 function seeded(seed: number): Uint32Array {
   const words = new Uint32Array(size);
   words[0] = seed;
-  for (let i = 1; i < size; i++) words[i] = Math.imul(1812433253, mixed(words[i - 1]!)) + i;
+  for (let i = 1; i < size; i++) words[i] = Math.imul(1812433253, mixBits(words[i - 1]!)) + i;
   return words;
 }
 
@@ -86,14 +86,14 @@ function seededByArray(key: readonly number[]): Uint32Array {
   };
   for (let k = 0; k < Math.max(size, key.length); k++) {
     const j = k % key.length;
-    next((words[i]! ^ Math.imul(mixed(words[i - 1]!), 1664525)) + key[j]! + j);
+    next((words[i]! ^ Math.imul(mixBits(words[i - 1]!), 1664525)) + key[j]! + j);
   }
-  for (let k = 1; k < size; k++) next((words[i]! ^ Math.imul(mixed(words[i - 1]!), 1566083941)) - i);
+  for (let k = 1; k < size; k++) next((words[i]! ^ Math.imul(mixBits(words[i - 1]!), 1566083941)) - i);
   words[0] = 0x80000000;
   return words;
 }
 
-function mixed(word: number): number {
+function mixBits(word: number): number {
   return word ^ (word >>> 30);
 }
 

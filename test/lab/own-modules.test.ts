@@ -241,7 +241,7 @@ describe('user-written modules', () => {
     [() => playing('() => ({ reward: 1 }), scoreGroup: () => [1]'), '`scoreGroup` gave 1 numbers for 4 episodes'],
     [() => `environment=arithmetic objective=${module('loss.mjs', 'export default {};')}`, 'has no function `loss`'],
     [() => `environment=./examples/higher-or-lower.mjs batch_size=20 max_tokens=1 objective=${module('nan.mjs', 'export default { loss: () => NaN };')}`, 'its loss is NaN'],
-    [() => `environment=arithmetic probe=${module('look.mjs', 'export default () => ({ a: "b" });')}`, 'gave b as `a`'],
+    [() => `environment=arithmetic probe=${module('look.mjs', 'export default () => ({ a: "b" });')}`, 'returned b for `a`'],
     [() => `environment=arithmetic probe=${module('look2.mjs', 'export default () => { throw "oh no"; };')}`, 'failed: oh no'],
   ])('that are wrong end the run with an error message (%#: %s)', async (argv, said) => {
     const { code, stderr } = await memrl(short(...argv().split(' '), `log_path=${join(root, `wrong-${++tried}`)}`));

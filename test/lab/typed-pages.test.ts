@@ -56,7 +56,7 @@ describe('command lines of memory-rl', () => {
 describe('memory-rl, a line that leaves a path to the reader', () => {
   it('list the available paths', async () => {
     const { code, stderr } = await memrl(typedLine('memory-rl', 'python train.py load_checkpoint_path='));
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/tinker:\/\/YOUR_CHECKPOINT_PATH is not a path of weights[^]*tinker:\/\/MODEL\/weights\/NAME/)]); // prettier-ignore
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/tinker:\/\/YOUR_CHECKPOINT_PATH is not a tinker:\/\/ path of weights[^]*tinker:\/\/MODEL\/weights\/NAME/)]); // prettier-ignore
   });
 });
 

@@ -29,7 +29,7 @@ export function advantages(
   let turns = 0;
   for (const { length } of rewards_GK) turns = Math.max(turns, length);
   const rows_GK: number[][] = [];
-  for (const rewards of rewards_GK) rows_GK.push(credited(rewards, turns, estimator));
+  for (const rewards of rewards_GK) rows_GK.push(creditsPerTurn(rewards, turns, estimator));
   for (let turn = 0; turn < turns; turn++) compare(rows_GK, turn, scale);
   rows_GK.forEach((row, index) => (row.length = rewards_GK[index]!.length));
   return rows_GK;
@@ -51,7 +51,7 @@ function compare(rows_GK: readonly number[][], turn: number, scale: Scale): void
 }
 
 /** The credit of each turn, padded to `turns`. */
-function credited(rewards: readonly number[], turns: number, estimator: AdvantageEstimator): number[] {
+function creditsPerTurn(rewards: readonly number[], turns: number, estimator: AdvantageEstimator): number[] {
   const own = [...rewards];
   while (own.length < turns) own.push(0);
   if (estimator === 'stepwise') return own;

@@ -42,7 +42,11 @@ export const drGrpoKeys = {
   boundaries: key(floats(0), [0.2, 0.8], 'pass rates below which a task is hard, and above which easy'),
   sample_weights: key(floats(0), [1, 1, 1], 'how often hard, normal and easy tasks are drawn'),
   lr: key(float(0), 1e-6, 'highest learning rate of AdamW (betas 0.9, 0.999)'),
-  lr_scheduler: key(oneOf(['constant', 'cosine']), 'constant', 'learning rate after its rise over 5 % of the steps'),
+  lr_scheduler: key(
+    oneOf(['constant', 'cosine']),
+    'constant',
+    'learning rate after a linear warm-up over 5 % of the steps',
+  ),
   weight_decay: key(float(0), 0.01, 'weight decay of matrices; norms do not decay'),
   grad_clip: key(float(1e-12), 1, 'maximum norm of the gradient'),
   objective: key(
@@ -60,7 +64,7 @@ export const drGrpoKeys = {
   probes: key(
     namesOf(probeNames),
     [],
-    'probes of the steps: gns, the gradient noise scale from their microbatches; entropy, their effect on it, measured and predicted; fisher, cosines of the gradients of answers to the same prompt and to others',
+    'probes of the steps: gns, the gradient noise scale from their microbatches; entropy, their effect on the entropy of the policy, measured and predicted; fisher, cosines of the gradients of answers to the same prompt and to others',
   ),
   probe_every: key(int(1), 1, 'steps between probes'),
   gns_prompts: key(

@@ -23,8 +23,8 @@ import type { Means, Row } from '../run/metrics-file.js';
 import { restoredState, runTraining, scheduleOf, type Ending, type Run, type Training } from '../run/runner.js';
 import { EngineService } from '../service/engine-service.js';
 import type { TrainingService } from '../service/service.js';
-import { openTrained, type Trained } from '../tinker/client/open-trained.js';
-import { learn, type Learning, type Models } from '../update/learn.js';
+import { openTrained, type OpenedModel } from '../tinker/client/open-trained.js';
+import { learn, type LearningOptions, type Models } from '../update/learn.js';
 import { klSum, lrMultiplier, riseMultiplier, type RolloutDatum } from '../update/update.js';
 import type { DrGrpoConfig } from './dr-grpo-settings.js';
 import { LatestRollouts } from './latest-rollouts.js';
@@ -58,7 +58,7 @@ export async function drGrpo(config: DrGrpoConfig, run: Run): Promise<Ending> {
   return runTraining(open, schedule, run, 'A larger total_steps continues.');
 }
 
-type Parts = Trained &
+type DrGrpoParts = OpenedModel &
   Models & {
     readonly environment: Environment;
     readonly objective: Objective;
@@ -85,14 +85,14 @@ class DrGrpo implements Training {
   readonly companions: Companions | undefined;
   readonly announcement: readonly string[];
   readonly #config: DrGrpoConfig;
-  readonly #parts: Parts;
+  readonly #parts: DrGrpoParts;
   readonly #directory: string;
   readonly #passRates: PassRates;
   readonly #probes: StepProbes | null;
   readonly #files: TokenFiles | null;
   readonly #latest = new LatestRollouts();
 
-  constructor(config: DrGrpoConfig, parts: Parts, run: Run) {
+  constructor(config: DrGrpoConfig, parts: DrGrpoParts, run: Run) {
     const { service, environment } = parts;
     this.service = service;
     this.companions = parts.companions ?? undefined;
@@ -205,7 +205,7 @@ class DrGrpo implements Training {
     );
   }
 
-  #learning(step: number, seen: { readonly ratios: number[]; readonly probes: StepProbes | null }): Learning {
+  #learning(step: number, seen: { readonly ratios: number[]; readonly probes: StepProbes | null }): LearningOptions {
     const config = this.#config;
     const { weight_decay: weightDecay, grad_clip: clipNorm } = config;
     return {
@@ -268,7 +268,7 @@ class DrGrpo implements Training {
 /** @throws UserError when the model is not computed in this process: a probe of the gradient needs that. */
 function probesOf(
   config: DrGrpoConfig,
-  { service, environment }: Parts,
+  { service, environment }: DrGrpoParts,
   drawGroups: ((step: number) => Promise<Rollout[][]>) | null,
 ): StepProbes {
   if (!(service instanceof EngineService)) {

@@ -52,7 +52,7 @@ export function withFirstWeights<K extends Keys>(
   return { given, config: { ...config, ...Object.fromEntries(settings), load_checkpoint_path: weights } };
 }
 
-type Wanted = { readonly N: number; readonly model_name: string; readonly answer_format: AnswerFormat };
+type WarmupRequest = { readonly N: number; readonly model_name: string; readonly answer_format: AnswerFormat };
 
 /**
  * Finds the initial weights of a run. Makes a warm-up first when it is neither shipped nor cached.
@@ -62,7 +62,7 @@ type Wanted = { readonly N: number; readonly model_name: string; readonly answer
  */
 export async function weightsOf(
   path: string | null,
-  { N, model_name: asked, answer_format: format }: Wanted,
+  { N, model_name: asked, answer_format: format }: WarmupRequest,
   context: ProcessContext,
 ): Promise<{ readonly path: string | null } | StopSignal> {
   if (!isWarmupName(path)) return { path };
@@ -72,9 +72,14 @@ export async function weightsOf(
   return keptWarmup({ name: path, model, N, format }, context);
 }
 
-type Kept = { readonly name: WarmupName; readonly model: string; readonly N: number; readonly format: AnswerFormat };
+type WarmupKey = {
+  readonly name: WarmupName;
+  readonly model: string;
+  readonly N: number;
+  readonly format: AnswerFormat;
+};
 
-async function keptWarmup(wanted: Kept, context: ProcessContext): Promise<{ readonly path: string } | StopSignal> {
+async function keptWarmup(wanted: WarmupKey, context: ProcessContext): Promise<{ readonly path: string } | StopSignal> {
   const { name, model, N, format } = wanted;
   const cache = join(cacheOf(context.environment), 'memrl', 'warmups');
   const path = join(cache, [name, model, `N${N}`, format].join('-'));
@@ -94,7 +99,7 @@ async function keptWarmup(wanted: Kept, context: ProcessContext): Promise<{ read
   }
 }
 
-function argumentsOf({ name, model, N, format }: Kept): string[] {
+function argumentsOf({ name, model, N, format }: WarmupKey): string[] {
   const env = name === warmupNames.single_step ? 'single_step' : 'multi_step';
   return [`env_type=${env}`, `model_name=${model}`, `n_values=${N}`, `answer_format=${format}`, 'engine=wasm'];
 }

@@ -230,12 +230,12 @@ function withTraining(
     argv.push(`gradient_routing=${writeValue(routingMode !== 'none')}`);
     if (routingMode !== 'none') argv.push(`routing_mode=${routingMode}`);
   }
-  const read = placed(source, () => readArguments(grpoKeys, argv));
+  const read = withSource(source, () => readArguments(grpoKeys, argv));
   const own = Object.fromEntries([...read.given].map((name) => [name, read.config[name as keyof GrpoConfig]]));
   return { ...commandLine, ...own };
 }
 
-function placed<T>(source: string, read: () => T): T {
+function withSource<T>(source: string, read: () => T): T {
   try {
     return read();
   } catch (error) {

@@ -148,7 +148,7 @@ function samplingOf(config: GrpoConfig): RolloutOptions['sampling'] {
   return { maxTokens, temperature, repetitionPenalty };
 }
 
-type Parts = Work & {
+type GrpoParts = Work & {
   readonly service: EngineService;
   /** The reference model of the KL term; null when beta is 0. */
   readonly reference: EngineService | null;
@@ -166,14 +166,14 @@ class Grpo implements Training {
   readonly keepsHistory = true;
   readonly announcement: readonly string[];
   readonly #settings: Settings;
-  readonly #parts: Parts;
+  readonly #parts: GrpoParts;
   readonly #routingEval: string;
   readonly #tasks: (step: number) => Task[];
   /** Tokens of prompts and completions trained on. */
   #tokens = 0;
   #last: { readonly rollout: Rollout; readonly reward: number } | null = null;
 
-  constructor(settings: Settings, parts: Parts, run: Run) {
+  constructor(settings: Settings, parts: GrpoParts, run: Run) {
     const { config } = settings;
     this.service = parts.service;
     this.companions = parts.companions;

@@ -26,5 +26,5 @@ export const klPenaltyKey = key(
 export const klDiscountKey = key(
   float(0),
   0,
-  'discount of the penalties (k1) of later tokens; 0: each token has its own alone',
+  'discount of the penalties (k1) of later tokens; 0: each token has only its own penalty',
 );

@@ -33,10 +33,10 @@ export async function withReward(
 }
 
 /** The settings that may name a user's modules. */
-type Named = { readonly environment: string; readonly reward: string | null; readonly objective: string };
+type ModuleNames = { readonly environment: string; readonly reward: string | null; readonly objective: string };
 
 /** A hash of the user's modules that decide what is learnt; empty when there are none. */
-export function modulesOf({ environment, reward, objective }: Named): string {
+export function modulesOf({ environment, reward, objective }: ModuleNames): string {
   return hashOfModules([environment, reward, objective]);
 }
 

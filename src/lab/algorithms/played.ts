@@ -17,7 +17,7 @@ import { openProbes } from '../probes/own-probe.js';
 import { directoryIn, openService, textTokenizer } from '../service/open-model.js';
 
 /** `files`: the vocabulary that checkpoints hold; null: that of the memory games, which every model here knows. */
-type Played = { readonly environment: Environment; readonly files: ReadonlyMap<string, string> | null };
+type OpenedEnvironment = { readonly environment: Environment; readonly files: ReadonlyMap<string, string> | null };
 
 type PlayedConfig = EnvironmentName &
   Parameters<typeof buildMemoryEnvironment>[0] & {
@@ -27,7 +27,7 @@ type PlayedConfig = EnvironmentName &
   };
 
 /** An existing model keeps its vocabulary; a new one for texts gets a vocabulary of characters. @throws UserError */
-export async function openPlayed(config: PlayedConfig, { resumed }: Run): Promise<Played> {
+export async function openPlayed(config: PlayedConfig, { resumed }: Run): Promise<OpenedEnvironment> {
   if (config.environment === 'memory') return { environment: buildMemoryEnvironment(config), files: null };
   const model = resumed?.path ?? config.load_checkpoint_path ?? directoryIn(config.model_name);
   const { tokenizer, files } =
@@ -50,7 +50,7 @@ type PlayerConfig = Omit<Parameters<typeof openService>[0], 'tokenizer'> &
  * transformers needs beside the weights of each checkpoint. Or the signal that interrupted the warm-up that makes the
  * initial weights.
  */
-export async function openPlayer(config: PlayerConfig, { environment, files }: Played, run: Run) {
+export async function openPlayer(config: PlayerConfig, { environment, files }: OpenedEnvironment, run: Run) {
   const { tokenizer } = environment;
   const own = await openProbes(config.probe, tokenizer);
   const weights = await weightsOf(config.load_checkpoint_path, config, run.context);
@@ -67,7 +67,7 @@ export async function openPlayer(config: PlayerConfig, { environment, files }: P
   return { source, service, companions, probes };
 }
 
-type Opening = {
+type OpenedPolicy = {
   readonly source: Parameters<typeof openService>[0];
   readonly service: EngineService;
   readonly run: Run;
@@ -77,7 +77,7 @@ type Opening = {
 async function slopeProbe(
   { optimizer, log_slope: isAsked }: PlayerConfig,
   environment: Environment,
-  { source, service, run }: Opening,
+  { source, service, run }: OpenedPolicy,
 ): Promise<Probe[]> {
   if (!isAsked || !isMemoryEnvironment(environment)) return [];
   const quiet = { ...run.context, log: () => undefined };

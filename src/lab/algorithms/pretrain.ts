@@ -95,7 +95,7 @@ async function openPretrain(config: PretrainConfig, run: Run): Promise<Pretrain>
   return new Pretrain(config, { service, vocabulary }, run);
 }
 
-type Parts = { readonly service: EngineService; readonly vocabulary: Vocabulary };
+type PretrainParts = { readonly service: EngineService; readonly vocabulary: Vocabulary };
 
 /** `data`: the lengths of the files in bytes. */
 const SavedState = z.looseObject({ data: z.array(z.int()) });
@@ -106,7 +106,7 @@ class Pretrain implements Training {
   readonly companions: Companions;
   readonly announcement: readonly string[];
   readonly #config: PretrainConfig;
-  readonly #parts: Parts;
+  readonly #parts: PretrainParts;
   readonly #log: (line: string) => void;
   readonly #batch: (step: number) => Example[];
   readonly #test: readonly Example[];
@@ -114,7 +114,7 @@ class Pretrain implements Training {
   #lastNll: number | null = null;
   #lastTest: number | null = null;
 
-  constructor(config: PretrainConfig, parts: Parts, run: Run) {
+  constructor(config: PretrainConfig, parts: PretrainParts, run: Run) {
     const { service, vocabulary } = parts;
     const { shape } = service.engine;
     this.#parts = parts;
@@ -224,7 +224,7 @@ const storiesForTokenizer = { grammar: 2000, file: 20_000 };
 /** The vocabulary of the checkpoint, of the directory named, or of the model; else one trained on the stories. */
 function vocabularyOf(config: PretrainConfig, { resumed }: Run): Vocabulary {
   const named = resumed?.path ?? config.tokenizer ?? directoryIn(config.model_name);
-  const files = named === null ? trained(config) : readTokenizerFiles(named);
+  const files = named === null ? trainTokenizer(config) : readTokenizerFiles(named);
   if (files === null)
     throw new UserError(`There is no tokenizer.json in ${named}.`, 'Give a directory that holds one.');
   const tokenizer = openTokenizer(files, named ?? 'a trained tokenizer');
@@ -235,7 +235,7 @@ function vocabularyOf(config: PretrainConfig, { resumed }: Run): Vocabulary {
   );
 }
 
-function trained({ data, seed, vocabulary_size: size }: PretrainConfig): ReadonlyMap<string, string> {
+function trainTokenizer({ data, seed, vocabulary_size: size }: PretrainConfig): ReadonlyMap<string, string> {
   const most = data === null ? storiesForTokenizer.grammar : storiesForTokenizer.file;
   const texts: string[] = [];
   for (const text of storiesFrom(data, 'train', seed)) if (texts.push(text) >= most) break;
@@ -245,7 +245,7 @@ function trained({ data, seed, vocabulary_size: size }: PretrainConfig): Readonl
 /** Logs the model's continuations of a few prompts. */
 async function writeSamples(
   { samples: count, data, seed, context }: PretrainConfig,
-  { service, vocabulary: { tokenizer, end } }: Parts,
+  { service, vocabulary: { tokenizer, end } }: PretrainParts,
   log: (line: string) => void,
 ): Promise<void> {
   if (count === 0) return;

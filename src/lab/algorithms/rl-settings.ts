@@ -221,13 +221,13 @@ function requireServable({ sampling: url, engine, lora_rank: rank, temperature }
   }
   if (temperature === 1) return;
   throw new UserError(
-    `A server says its log-probabilities at temperature 1, and temperature=${temperature} would need others.`,
+    `A server returns its log-probabilities at temperature 1, and temperature=${temperature} would need others.`,
     'Leave out temperature=, or sampling=.',
   );
 }
 
 function missing(name: string, example: string): UserError {
-  return new UserError(`${name} needs a value that it does not have.`, `Give it, for example ${example}.`);
+  return new UserError(`${name} is given without the value that it needs.`, `Give it, for example ${example}.`);
 }
 
 /**

@@ -25,9 +25,9 @@ import type { Means, Row } from '../run/metrics-file.js';
 import { restoredState, runTraining, scheduleOf, type Ending, type Run, type Training } from '../run/runner.js';
 import type { StepTimes } from '../run/step-times.js';
 import type { TrainingService } from '../service/service.js';
-import { openTrained, type Trained } from '../tinker/client/open-trained.js';
+import { openTrained, type OpenedModel } from '../tinker/client/open-trained.js';
 import { lrMultiplier } from '../update/update.js';
-import { learn, learnAsPlayed, type BatchUpdate, type Learning, type Models } from '../update/learn.js';
+import { learn, learnAsPlayed, type BatchUpdate, type LearningOptions, type Models } from '../update/learn.js';
 import { LatestRollouts } from './latest-rollouts.js';
 import { modulesOf, requireSameModules, withReward } from './own-parts.js';
 import { learningRateOf, requireRlSettings, type RlConfig } from './rl-settings.js';
@@ -51,7 +51,7 @@ export async function rl(config: RlConfig, run: Run): Promise<Ending> {
   return runTraining(open, schedule, run, 'A larger n_batches continues.');
 }
 
-type Parts = Trained &
+type RlParts = OpenedModel &
   Models & {
     readonly environment: Environment;
     readonly objective: Objective;
@@ -68,7 +68,7 @@ class Rl implements Training {
   readonly announcement: readonly string[];
   readonly columns = ['optim/entropy', 'optim/kl_sample_train_v1', 'optim/kl_sample_train_v2', 'kl_policy_base'];
   readonly #config: RlConfig;
-  readonly #parts: Parts;
+  readonly #parts: RlParts;
   readonly #directory: string;
   readonly #taskOf: (number: number) => Task;
   readonly #ahead: GroupsAhead;
@@ -77,7 +77,7 @@ class Rl implements Training {
   /** Milliseconds that each group took to play. */
   readonly #lasted = new WeakMap<readonly Rollout[], number>();
 
-  constructor(config: RlConfig, parts: Parts, run: Run) {
+  constructor(config: RlConfig, parts: RlParts, run: Run) {
     this.service = parts.service;
     this.companions = parts.companions ?? undefined;
     this.announcement = announcementOf(config, parts.environment);
@@ -161,7 +161,7 @@ class Rl implements Training {
     return groups;
   }
 
-  #learning(step: number): Learning {
+  #learning(step: number): LearningOptions {
     const { config, learningRate } = { config: this.#config, learningRate: this.#learningRate(step) };
     const { kl_penalty_coef: coefficient, kl_discount_factor: discount, num_minibatches: minibatches } = config;
     return {

@@ -126,7 +126,7 @@ export async function sft(config: SftConfig, dataPath: string, run: Run): Promis
   return runTraining(open, schedule, run, 'A larger num_epochs continues.');
 }
 
-type Parts = {
+type SftParts = {
   readonly service: EngineService;
   readonly examples: readonly Example[];
   readonly evaluator: Evaluator;
@@ -142,13 +142,13 @@ class Sft implements Training {
   readonly companions: Companions | undefined;
   readonly announcement: readonly string[];
   readonly #config: SftConfig;
-  readonly #parts: Parts;
+  readonly #parts: SftParts;
   readonly #batch: (step: number) => Example[];
   /** Distinct examples that were trained on. */
   readonly #seen = new Set<Example>();
   #lastNll: number | null = null;
 
-  constructor(config: SftConfig, parts: Parts, run: Run) {
+  constructor(config: SftConfig, parts: SftParts, run: Run) {
     const { learning_rate: rate, lr_schedule: schedule, batch_size: size } = config;
     const { examples, steps } = parts;
     this.service = parts.service;

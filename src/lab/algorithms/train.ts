@@ -23,7 +23,7 @@ import type { StopSignal } from '../run/process-context.js';
 import { restoredState, runTraining, scheduleOf, type Ending, type Run, type Training } from '../run/runner.js';
 import type { EngineService } from '../service/engine-service.js';
 import { openReference } from '../service/open-model.js';
-import { learn, type Learning, type Models } from '../update/learn.js';
+import { learn, type LearningOptions, type Models } from '../update/learn.js';
 import { klSum } from '../update/update.js';
 import { openPlayed, openPlayer } from './played.js';
 import { ToldAnswers, ToldState } from '../reference/told-answers.js';
@@ -67,7 +67,7 @@ function watchOf(config: TrainConfig, environment: Environment, { directory }: R
   return new EpisodeWatch({ config, secret: secretOf(config), environment, directory });
 }
 
-type Parts = Models & {
+type PolicyGradientParts = Models & {
   readonly service: EngineService;
   readonly environment: Environment;
   readonly objective: Objective;
@@ -96,8 +96,8 @@ class Train implements Training {
     ...['optim/kl_sample_train_v1', 'optim/kl_sample_train_v2', 'optim/kl_reference', 'kl_policy_base'],
   ];
   readonly #config: TrainConfig;
-  readonly #parts: Parts;
-  readonly #learning: Learning;
+  readonly #parts: PolicyGradientParts;
+  readonly #learning: LearningOptions;
   readonly #evaluator: Evaluator;
   readonly #stay: Stay;
   readonly #told: ToldAnswers;
@@ -106,7 +106,7 @@ class Train implements Training {
   #random: Rng;
   #updates = 0;
 
-  constructor(config: TrainConfig, parts: Parts, run: Run) {
+  constructor(config: TrainConfig, parts: PolicyGradientParts, run: Run) {
     this.service = parts.service;
     this.announcement = [...announcementOf(config, parts.environment), ...klWords(config.kl_estimator, config.kl_coef)];
     this.#config = config;
@@ -199,7 +199,7 @@ class Train implements Training {
   }
 }
 
-function learningOf(config: TrainConfig, objective: Objective): Learning {
+function learningOf(config: TrainConfig, objective: Objective): LearningOptions {
   const { kl_penalty_coef: coefficient, kl_discount_factor: discount } = config;
   return {
     objective,
@@ -217,7 +217,7 @@ function learningOf(config: TrainConfig, objective: Objective): Learning {
   };
 }
 
-function evaluationOf(config: TrainConfig, { environment, probes }: Parts): Evaluation {
+function evaluationOf(config: TrainConfig, { environment, probes }: PolicyGradientParts): Evaluation {
   const batches = config.test_n_batches ?? Math.max(10, Math.floor(config.n_batches / 10));
   const test = { groups: batches * config.batch_size, groupSize: config.group_size, maxTokens: config.max_tokens };
   const evaluation = { environment, test, bits: config.eval_bits, seed: config.seed };

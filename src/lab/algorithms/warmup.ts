@@ -179,7 +179,7 @@ function settingsOf(config: WarmupConfig): Settings {
   return { answers, learningRate, calibrated: calibratedOf(steps) };
 }
 
-type Parts = Settings & { readonly service: EngineService };
+type WarmupParts = Settings & { readonly service: EngineService };
 
 const SavedState = z.looseObject({ random: z.tuple([z.int(), z.int(), z.int(), z.int()]) });
 
@@ -188,13 +188,13 @@ class Warmup implements Training {
   readonly service: EngineService;
   readonly announcement: readonly string[];
   readonly #config: WarmupConfig;
-  readonly #parts: Parts;
+  readonly #parts: WarmupParts;
   /** The stream that draws the answers. */
   #random: Rng;
   #done: number;
   #lastNll: number | null = null;
 
-  constructor(config: WarmupConfig, parts: Parts, run: Run) {
+  constructor(config: WarmupConfig, parts: WarmupParts, run: Run) {
     const { answers, learningRate } = parts;
     this.service = parts.service;
     this.announcement = [
@@ -275,7 +275,7 @@ async function verify(config: WarmupConfig, service: EngineService, log: (line: 
   }
   if (problems.length === 0) return;
   throw new UserError(
-    `The warm-up is not even enough to measure bits from: ${problems.join('; ')}.`,
+    `The answers of the warm-up are not uniform enough to measure bits: ${problems.join('; ')}.`,
     'Run it again in another log_path with more steps (n_batches) or another seed.',
   );
 }

@@ -20,14 +20,14 @@ export type BenchReport = {
   readonly parameters: number;
   readonly step: StepSize;
   readonly rounds: number;
-  readonly engines: readonly Measured[];
+  readonly engines: readonly EngineTiming[];
   readonly absent: readonly { readonly engine: string; readonly why: string }[];
   /** The choice of `engine=auto` on this machine. */
   readonly auto: { readonly engine: string; readonly why: string };
 };
 
 /** `median`, `least` and `most` are over the rounds, and each round's number is the mean over its steps. */
-type Measured = {
+type EngineTiming = {
   readonly engine: string;
   readonly on: string;
   readonly median: number;
@@ -37,7 +37,7 @@ type Measured = {
   readonly steps: number;
 };
 
-type Contestant = { readonly engine: Engine; readonly on: string; readonly rounds: Round[] };
+type TimedEngine = { readonly engine: Engine; readonly on: string; readonly rounds: Round[] };
 type Round = { readonly steps: number; readonly ms: number };
 
 /** The process of a benchmark. `open` tries a backend; tests pass their own. */
@@ -73,7 +73,7 @@ export async function bench(config: BenchConfig, context: BenchContext): Promise
     parameters: contestants[0]!.engine.parameterCount,
     step: stepSize(config),
     rounds: config.rounds,
-    engines: contestants.map(measured),
+    engines: contestants.map(timingOf),
     absent: attempts.flatMap((attempt) =>
       attempt.kind === 'absent' ? [{ engine: attempt.name, why: attempt.why }] : [],
     ),
@@ -87,7 +87,7 @@ function stepSize({ group_size: sequences, prompt_tokens: prompt, sampled_tokens
 
 /** Runs a round to warm up (compilers, caches, tables), and then the measured rounds. */
 async function runRounds(
-  contestants: readonly Contestant[],
+  contestants: readonly TimedEngine[],
   config: BenchConfig,
   context: ProcessContext,
 ): Promise<StopSignal | null> {
@@ -124,8 +124,8 @@ async function tryAll({ environment, open }: BenchContext): Promise<Attempt[]> {
 }
 
 /** Our engine and one for each backend, all with the same weights. */
-async function enter(shape: ModelShape, attempts: readonly Attempt[], seed: number): Promise<Contestant[]> {
-  const contestants: Contestant[] = [{ engine: await createEngine(shape), on: 'our WebAssembly kernels', rounds: [] }];
+async function enter(shape: ModelShape, attempts: readonly Attempt[], seed: number): Promise<TimedEngine[]> {
+  const contestants: TimedEngine[] = [{ engine: await createEngine(shape), on: 'our WebAssembly kernels', rounds: [] }];
   for (const attempt of attempts) {
     if (attempt.kind === 'absent') continue;
     contestants.push({ engine: new TfjsEngine(attempt.device, shape), on: attempt.where.words, rounds: [] });
@@ -138,7 +138,7 @@ async function enter(shape: ModelShape, attempts: readonly Attempt[], seed: numb
 
 /** Runs one engine's rounds. Every engine gets the same prompts and random numbers. */
 function roundRunner(
-  { engine }: Contestant,
+  { engine }: TimedEngine,
   config: BenchConfig,
   context: ProcessContext,
 ): () => Promise<Round | StopSignal> {
@@ -157,7 +157,7 @@ function roundRunner(
   };
 }
 
-function measured({ engine, on, rounds }: Contestant): Measured {
+function timingOf({ engine, on, rounds }: TimedEngine): EngineTiming {
   const times = rounds.map(({ steps, ms }) => ms / steps).sort((a, b) => a - b);
   const [low, high] = [times[(times.length - 1) >> 1]!, times[times.length >> 1]!];
   const steps = rounds.reduce((sum, round) => sum + round.steps, 0);

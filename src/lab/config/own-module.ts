@@ -12,7 +12,7 @@ import { errorText, UserError } from '../../base/user-error.js';
 
 type OwnKind = 'environment' | 'reward' | 'detector' | 'objective' | 'probe';
 
-type Own = (...values: readonly unknown[]) => unknown;
+type OwnFunction = (...values: readonly unknown[]) => unknown;
 
 /** Whether a name is the path of a module, rather than a name of a registry. */
 export function isModulePath(name: string): boolean {
@@ -42,9 +42,9 @@ export async function importOwn(name: string, kind: OwnKind): Promise<unknown> {
 }
 
 /** The function that a module exports by default. @param shape For the error: how the function is called. */
-export async function importOwnFunction(name: string, kind: OwnKind, shape: string): Promise<Own> {
+export async function importOwnFunction(name: string, kind: OwnKind, shape: string): Promise<OwnFunction> {
   const exported = await importOwn(name, kind);
-  if (typeof exported === 'function') return exported as Own;
+  if (typeof exported === 'function') return exported as OwnFunction;
   throw new UserError(
     `The module ${resolve(name)} has no function as its default export.`,
     `Write in it: export default ${shape} { … }`,

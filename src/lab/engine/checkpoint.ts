@@ -75,7 +75,7 @@ export function flatFrom(
 ): Float32Array {
   const size = parts.reduce((sum, { shape: [rows, columns = 1] }) => sum + rows * columns, 0);
   const flat = new Float32Array(size);
-  for (const tensor of parts) placeTensor(tensor, found(tensors, prefix + tensor.name, tensor), flat);
+  for (const tensor of parts) placeTensor(tensor, requireTensor(tensors, prefix + tensor.name, tensor), flat);
   return flat;
 }
 
@@ -88,7 +88,7 @@ export function placeTensor({ shape, offset, strides }: Tensor, { values }: Stor
   }
 }
 
-function found(tensors: ReadonlyMap<string, StoredTensor>, name: string, { shape }: Tensor): StoredTensor {
+function requireTensor(tensors: ReadonlyMap<string, StoredTensor>, name: string, { shape }: Tensor): StoredTensor {
   const stored = tensors.get(name);
   if (stored === undefined) {
     throw new UserError(`The checkpoint has no tensor "${name}".`, 'Use the checkpoint of a model of the same shape.');

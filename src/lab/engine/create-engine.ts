@@ -10,7 +10,7 @@ import { checkShape } from './model-shape.js';
 import type { Pause } from './model/steps.js';
 
 /** `threads`: default 1. */
-type Computing = { readonly threads?: number };
+type ThreadOptions = { readonly threads?: number };
 
 /**
  * A model with its own memory, whose weights are all zero until `loadWeights` (see `initialWeights`).
@@ -23,17 +23,17 @@ type Computing = { readonly threads?: number };
  */
 export async function createEngine(
   shape: ModelShape,
-  options: Computing & { kernels?: Kernels; keptScores?: number; pause?: Pause | undefined } = {},
+  options: ThreadOptions & { kernels?: Kernels; keptScores?: number; pause?: Pause | undefined } = {},
 ): Promise<Engine> {
   checkShape(shape);
   return new LlamaEngine(options.kernels ?? (await compiledKernels(options)), shape, options);
 }
 
 /** @param options.leastWork Of a call that is computed on several threads, in multiplications; tests set it to 0. */
-export async function compiledKernels(options: Computing & { leastWork?: number } = {}): Promise<Kernels> {
+export async function compiledKernels(options: ThreadOptions & { leastWork?: number } = {}): Promise<Kernels> {
   const { threads = 1, leastWork } = options;
-  if (threads === 1) return wasmKernels(await compiled('kernels.wasm'));
-  const module = await compiled('kernels-shared.wasm');
+  if (threads === 1) return wasmKernels(await compileOnce('kernels.wasm'));
+  const module = await compileOnce('kernels-shared.wasm');
   const own = await wasmKernels(module, { shared: true });
   const kernels = threadedKernels(own, { pool, module, threads, leastWork });
   return { ...kernels, fresh: () => compiledKernels(options) };
@@ -44,7 +44,7 @@ const pool = new ThreadPool(new URL('./kernel-thread.js', import.meta.url));
 const modules = new Map<string, Promise<WebAssembly.Module>>();
 
 /** Compiled once per process. The file lies beside this one, and beside the bundle that contains this one. */
-function compiled(file: string): Promise<WebAssembly.Module> {
+function compileOnce(file: string): Promise<WebAssembly.Module> {
   const known = modules.get(file) ?? compile(file);
   modules.set(file, known);
   return known;

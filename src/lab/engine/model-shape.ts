@@ -112,7 +112,7 @@ function checkScaling({ ropeScaling }: ModelShape): void {
   const { factor, lowFrequency, highFrequency, originalContext } = ropeScaling;
   if (factor >= 1 && lowFrequency > 0 && highFrequency > lowFrequency && originalContext >= 1) return;
   throw new UserError(
-    `The model's scaling of RoPE, ${JSON.stringify(ropeScaling)}, cannot be: \`factor\` must be 1 at least, and \`highFrequency\` above \`lowFrequency\`.`,
+    `The model's scaling of RoPE, ${JSON.stringify(ropeScaling)}, is invalid: \`factor\` must be at least 1, and \`highFrequency\` above \`lowFrequency\`.`,
     'Set them as the config of Llama 3.1 has them: factor 8, frequencies 1 and 4, original context 8192.',
   );
 }

@@ -225,7 +225,7 @@ function malformed(name: string, why: string, cause?: unknown): UserError {
 }
 
 /** Names seen in each object that is open; null for a list. */
-type Open = (Set<string> | null)[];
+type OpenObjects = (Set<string> | null)[];
 
 /**
  * The first name that an object in this JSON text has twice, or null.
@@ -234,7 +234,7 @@ type Open = (Set<string> | null)[];
  * different things to different readers. The text must be valid JSON.
  */
 export function repeatedName(json: string): string | null {
-  const open: Open = [];
+  const open: OpenObjects = [];
   for (let at = 0; at < json.length; at++) {
     if (json[at] !== '"') {
       follow(json[at]!, open);
@@ -252,7 +252,7 @@ export function repeatedName(json: string): string | null {
   return null;
 }
 
-function follow(sign: string, open: Open): void {
+function follow(sign: string, open: OpenObjects): void {
   if (sign === '{') open.push(new Set());
   else if (sign === '[') open.push(null);
   else if (sign === '}' || sign === ']') open.pop();

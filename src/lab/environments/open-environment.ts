@@ -42,7 +42,7 @@ export async function openEnvironment(
   const params = paramsIn(written, called);
   const found = isModulePath(name)
     ? await ownEnvironment(name, params, called)
-    : await known(name, own)(params, tokenizer);
+    : await openerOf(name, own)(params, tokenizer);
   return environmentOf(found, { name: moduleName(name), called, tokenizer });
 }
 
@@ -60,7 +60,7 @@ async function ownEnvironment(path: string, params: Params, called: string): Pro
   throw new UserError(`${called} takes no parameters.`, 'Export a function of them that returns the environment.');
 }
 
-function known(name: string, own: readonly string[]): Opener {
+function openerOf(name: string, own: readonly string[]): Opener {
   const entry = Object.hasOwn(registry, name) ? registry[name] : undefined;
   if (entry !== undefined) return entry;
   const names = [...own, ...Object.keys(registry)];

@@ -26,9 +26,9 @@ export function environmentOf(
   const respond = (task: Task, turns: readonly Turn[]): Response | Promise<Response> => {
     const where = `${called}, task ${task.id}`;
     const shown = turns.map(textTurn);
-    const answer = guarded(where, () => own.respond((task as KnownTask).own, shown));
+    const answer = callOwn(where, () => own.respond((task as KnownTask).own, shown));
     const checked = (response: TextResponse) => checkedResponse(response, where, words);
-    return answer instanceof Promise ? awaited(where, answer).then(checked) : checked(answer);
+    return answer instanceof Promise ? awaitOwn(where, answer).then(checked) : checked(answer);
   };
   const { scoreGroup, answer, test } = own;
   return {
@@ -38,7 +38,7 @@ export function environmentOf(
     size,
     task: (index, random) =>
       knownTask(
-        guarded(`${called}, task ${index}`, () => own.task(index, random)),
+        callOwn(`${called}, task ${index}`, () => own.task(index, random)),
         index,
         words,
       ),
@@ -48,7 +48,7 @@ export function environmentOf(
       solution: (task) =>
         solutionOf(
           task,
-          guarded(`${called}, task ${task.id}`, () => answer((task as KnownTask).own)),
+          callOwn(`${called}, task ${task.id}`, () => answer((task as KnownTask).own)),
           words,
         ),
     }),
@@ -161,7 +161,7 @@ async function groupRewards(
     const shown = group.map(({ task, turns, rewards }) => {
       return { task: (task as KnownTask).own, turns: turns.map(textTurn), rewards: rewards.map(({ total }) => total) };
     });
-    const numbers = await awaited(where, Promise.resolve(guarded(where, () => scoreGroup(shown))));
+    const numbers = await awaitOwn(where, Promise.resolve(callOwn(where, () => scoreGroup(shown))));
     if (numbers.length !== group.length) {
       const problem = `${where} gave ${numbers.length} numbers for ${group.length} episodes.`;
       throw new UserError(problem, `Correct it; ${calledRight}`);
@@ -184,7 +184,7 @@ function solutionOf(task: Task, answer: string, words: Words): Solution {
   };
 }
 
-function guarded<T>(where: string, call: () => T): T {
+function callOwn<T>(where: string, call: () => T): T {
   try {
     return call();
   } catch (cause) {
@@ -192,7 +192,7 @@ function guarded<T>(where: string, call: () => T): T {
   }
 }
 
-async function awaited<T>(where: string, answer: Promise<T>): Promise<T> {
+async function awaitOwn<T>(where: string, answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (cause) {

@@ -18,10 +18,10 @@ import { k3 } from '../objectives/objectives.js';
 import { rng } from '../rng.js';
 
 /** One model's log-probabilities of each token of each sample, in nats, at temperature 1. No sample is empty. */
-export type Reading = readonly ArrayLike<number>[];
+export type SampleLogprobs = readonly ArrayLike<number>[];
 
 /** The same samples, scored by the base and by the held-out model, or null without one. */
-export type Readings = { readonly base: Reading; readonly heldOut: Reading | null };
+export type ReferenceLogprobs = { readonly base: SampleLogprobs; readonly heldOut: SampleLogprobs | null };
 
 /**
  * Perplexity: exp of the mean surprisal in nats. `own`: of all tokens of the base's own samples. `limit`: of as many
@@ -51,7 +51,7 @@ const ownShare = 0.95;
  * @param own Readings of at least one sample of the base.
  * @param compared Number of the samples whose mean is compared with the limits.
  */
-export function driftLimitsOf({ base, heldOut }: Readings, compared: number): DriftLimits {
+export function driftLimitsOf({ base, heldOut }: ReferenceLogprobs, compared: number): DriftLimits {
   const perplexity = limitOf(base, compared);
   return {
     samples: base.length,
@@ -64,7 +64,7 @@ export function driftLimitsOf({ base, heldOut }: Readings, compared: number): Dr
 /** Resamples of a bootstrap: the 95 % quantile is then right to some 3 % of itself. */
 const resamples = 1000;
 
-function limitOf(reading: Reading, compared: number): PerplexityLimit {
+function limitOf(reading: SampleLogprobs, compared: number): PerplexityLimit {
   const base = reading.map(totalOf);
   const random = rng(0, 'limits of drift');
   const drawn = (count: number) => Array.from({ length: count }, () => base[random.below(base.length)]!);
@@ -97,7 +97,7 @@ function shareBeyond(samples: readonly Total[], limit: number): number {
 /** Surprisal of a sample, summed over its tokens, nats. */
 type Total = { readonly surprisal: number; readonly tokens: number };
 
-function totalOf(sample: Reading[number]): Total {
+function totalOf(sample: SampleLogprobs[number]): Total {
   let sum = 0;
   for (let token = 0; token < sample.length; token++) sum += sample[token]!;
   return { surprisal: -sum, tokens: sample.length };
@@ -138,7 +138,7 @@ type DriftFlag = {
 export type Drift = { readonly measures: DriftMeasures; readonly flags: readonly DriftFlag[] };
 
 /** @param trained The trained model's log-probabilities of its own samples, at least one. */
-export function driftOf(trained: Reading, { base, heldOut }: Readings, limits: DriftLimits): Drift {
+export function driftOf(trained: SampleLogprobs, { base, heldOut }: ReferenceLogprobs, limits: DriftLimits): Drift {
   const totals = base.map(totalOf);
   const measures = {
     kl: klOf(trained, base),
@@ -152,11 +152,11 @@ export function driftOf(trained: Reading, { base, heldOut }: Readings, limits: D
 function flagsOf({ kl, perplexity, heldOutPerplexity }: DriftMeasures, limits: DriftLimits): DriftFlag[] {
   const beyond = `${Math.round(100 * (1 - ownShare))} of 100`;
   const reason = (found: number, reader: string, { own, limit }: PerplexityLimit) =>
-    `the samples have perplexity ${shown(found)} under ${reader} (limit ${shown(limit)}, which as many samples of the model before the training exceed in ${beyond} cases; all of its own have ${shown(own)})`;
+    `the samples have perplexity ${decimalText(found)} under ${reader} (limit ${decimalText(limit)}, which as many samples of the model before the training exceed in ${beyond} cases; all of its own have ${decimalText(own)})`;
   const flags: (DriftFlag | false)[] = [
     isAbove(kl, limits.kl) && {
       ...{ kind: 'drift', measure: 'kl' },
-      reason: `KL ${shown(kl)} nats a token from the model before the training (limit ${shown(limits.kl)}, by which ${beyond} single samples of that model exceed its mean surprisal)`,
+      reason: `KL ${decimalText(kl)} nats a token from the model before the training (limit ${decimalText(limits.kl)}, by which ${beyond} single samples of that model exceed its mean surprisal)`,
     },
     isAbove(perplexity, limits.base.limit) && {
       ...{ kind: 'drift', measure: 'perplexity' },
@@ -178,11 +178,11 @@ function isAbove(found: number, limit: number): boolean {
 }
 
 /** Two decimals below ten, one above. */
-function shown(value: number): string {
+function decimalText(value: number): string {
   return value.toFixed(value < 10 ? 2 : 1);
 }
 
-function klOf(trained: Reading, base: Reading): number {
+function klOf(trained: SampleLogprobs, base: SampleLogprobs): number {
   let sum = 0;
   let tokens = 0;
   trained.forEach((sample, index) => {

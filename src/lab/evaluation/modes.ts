@@ -11,7 +11,7 @@ import { inEachMode, type Mode } from '../service/dual-adapters.js';
 import type { EngineService } from '../service/engine-service.js';
 import { collapseOf, type Collapse } from './collapse.js';
 import { diversityOf, type Diversity } from './diversity.js';
-import { driftOf, type Drift, type DriftLimits, type Reading, type Readings } from './drift.js';
+import { driftOf, type Drift, type DriftLimits, type SampleLogprobs, type ReferenceLogprobs } from './drift.js';
 
 /** Tasks and measures of an evaluation. */
 export type ModeEvaluation = RewardedEnvironment & {
@@ -32,16 +32,16 @@ export type ModeReference = {
    * Samples of the model before the training for the same tasks, with which signs of collapse are compared. Null when
    * unknown.
    */
-  readonly before: Earned | null;
+  readonly before: ScoredCompletions | null;
   /** Models that score the samples, and the limits; null when the model before the training is unknown. */
   readonly drift: {
     readonly limits: DriftLimits;
-    readonly read: (groups: readonly (readonly Rollout[])[]) => Promise<Readings>;
+    readonly read: (groups: readonly (readonly Rollout[])[]) => Promise<ReferenceLogprobs>;
   } | null;
 };
 
 /** Completions and their rewards. `scores`: one for each completion, by the name of the reward. */
-export type Earned = {
+export type ScoredCompletions = {
   readonly completions: readonly Completion[];
   readonly scores: Readonly<Record<string, readonly number[]>>;
   /** Share of the completions that hack; null when there is no detector. */
@@ -49,7 +49,7 @@ export type Earned = {
 };
 
 /** The result of one mode. */
-export type ModeResult = Earned & {
+export type ModeResult = ScoredCompletions & {
   readonly mode: Mode['name'];
   readonly diversity: Diversity;
   readonly collapse: Collapse;
@@ -84,7 +84,7 @@ export async function evaluateMode(
 export async function earnedBy(
   groups: readonly (readonly Rollout[])[],
   { scoring, others, hackDetector, seed = evaluationSeed }: ModeEvaluation,
-): Promise<Earned> {
+): Promise<ScoredCompletions> {
   const completions = groups.flat().map(completionOf);
   const scores = scoring.scoresOf(groups);
   const named = await scoresByName(scoring.name, scores, completions, others);
@@ -92,7 +92,7 @@ export async function earnedBy(
   return { completions, scores: named, hackFrequency: hacks === null ? null : shareOf(hacks) };
 }
 
-function textsOf({ completions }: Earned): string[] {
+function textsOf({ completions }: ScoredCompletions): string[] {
   return completions.map(({ text }) => text);
 }
 
@@ -106,7 +106,7 @@ async function driftFrom(
 }
 
 /** Log-probabilities of the tokens that the model itself generated. */
-function ownReading({ logprobs, turnOf }: Rollout): Reading[number] {
+function ownReading({ logprobs, turnOf }: Rollout): SampleLogprobs[number] {
   return logprobs.filter((_, token) => turnOf[token]! >= 0);
 }
 

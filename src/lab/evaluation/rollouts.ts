@@ -52,7 +52,7 @@ type Rollouts = {
   readonly groups: readonly (readonly ShownEpisode[])[];
 };
 
-type Asked = { readonly step: number; readonly replay: boolean };
+type StepRequest = { readonly step: number; readonly replay: boolean };
 
 /**
  * The episodes of a step of a run: recorded ones if there are any, else replayed ones from the nearest checkpoint
@@ -63,7 +63,7 @@ type Asked = { readonly step: number; readonly replay: boolean };
  */
 export async function rollouts(
   run: string,
-  { step, replay: again }: Asked,
+  { step, replay: again }: StepRequest,
   context: ProcessContext,
 ): Promise<Rollouts | StopSignal> {
   const config = configOf(run);

@@ -12,7 +12,7 @@ import { cannotLoad, loadWeights, misfits, storedEntries, weightFiles, type Stor
 const longestConfig = 2 ** 20;
 
 /** Description of a directory's model. `problems`: reasons why it cannot be loaded, one sentence each. */
-type Described = {
+type ModelDescription = {
   readonly config: ModelConfig;
   readonly entries: StoredEntries;
   readonly problems: readonly string[];
@@ -32,7 +32,7 @@ export function isHuggingFace(directory: string): boolean {
  * Reads the config and the headers of the weight files, not the weights.
  * @throws UserError when one of them is invalid.
  */
-export function describe(directory: string): Described {
+export function describe(directory: string): ModelDescription {
   const path = join(directory, configFiles.model);
   const { config, problems } = readConfig(readText(path, longestConfig), path);
   const entries = storedEntries(directory);

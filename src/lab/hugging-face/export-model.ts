@@ -214,7 +214,7 @@ function adapterText(adapter: Adapter, shape: ModelShape): string {
 function tokenizerText(tokenizer: Tokenizer, { vocabulary }: ModelShape): string {
   const { kind, size, end } = tokenizer;
   const ends =
-    end === null ? 'nothing said to end a text' : `${JSON.stringify(tokenizer.decode([end]))} (${end}) ends a text`;
+    end === null ? 'no end-of-text token' : `${JSON.stringify(tokenizer.decode([end]))} (${end}) ends a text`;
   const of = size === vocabulary ? '' : ` of the model's ${countText(vocabulary)}`;
   return `${kind}, ${countText(size)}${of} tokens, ${ends}`;
 }

@@ -114,7 +114,7 @@ export function readPeft(directory: string, shape: ModelShape): PeftLora {
 }
 
 function readConfig(path: string, shape: ModelShape): Lora {
-  const config = Config.safeParse(parsed(readText(path, longestConfig), path));
+  const config = Config.safeParse(parseJson(readText(path, longestConfig), path));
   if (!config.success) {
     const { path: at, message } = config.error.issues[0]!;
     throw new UserError(
@@ -173,7 +173,7 @@ function rangeOf(layers: number | readonly number[] | null, shape: ModelShape, p
   return { start: (first + 0.5) / shape.layers, end: Math.min(1, (last + 1.5) / shape.layers), stride };
 }
 
-function parsed(text: string, path: string): unknown {
+function parseJson(text: string, path: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {

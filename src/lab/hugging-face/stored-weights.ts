@@ -60,14 +60,14 @@ export function misfits(shape: ModelShape, entries: StoredEntries): string[] {
   }
   // Checked before any list of that length is made.
   if (shape.layers > entries.size)
-    return [`the config tells of ${shape.layers} layers, and the files hold ${entries.size} tensors`];
+    return [`the config has ${shape.layers} layers, but the files hold ${entries.size} tensors`];
   const wanted = layout(shape);
   const missing = wanted.filter(({ name }) => !entries.has(name)).map(({ name }) => name);
   const known = new Set(wanted.map(({ name }) => name));
   const extra = [...entries.keys()].filter((name) => !known.has(name) && !isRedundant(name, shape));
   return [
-    ...listed('is missing', 'are missing', missing),
-    ...listed('belongs to no part of the model', 'belong to no part of the model', extra),
+    ...listText('is missing', 'are missing', missing),
+    ...listText('belongs to no part of the model', 'belong to no part of the model', extra),
     ...wanted.flatMap((tensor) => otherShape(tensor, entries)),
     ...unreadable(entries),
   ];
@@ -122,7 +122,7 @@ function unreadable(entries: StoredEntries): string[] {
   return types.map((dtype) => `tensors are of type ${dtype}, which cannot be read`);
 }
 
-function listed(one: string, several: string, names: readonly string[]): string[] {
+function listText(one: string, several: string, names: readonly string[]): string[] {
   if (names.length === 0) return [];
   const shown = names.slice(0, 3).map((name) => `"${name}"`);
   const more = names.length > shown.length ? ` and ${names.length - shown.length} more` : '';
@@ -162,7 +162,7 @@ function shardedEntries(directory: string, path: string): StoredEntries {
     if (!/^[^/\\]+\.safetensors$/.test(file))
       throw badIndex(path, `${JSON.stringify(file)} is not a safetensors file beside it`);
     for (const [name, entry] of entriesOf(join(directory, file))) {
-      if (map.get(name) !== file) throw badIndex(path, `${file} holds "${name}", which it does not say`);
+      if (map.get(name) !== file) throw badIndex(path, `${file} holds "${name}", which the index does not list`);
       entries.set(name, entry);
     }
   }

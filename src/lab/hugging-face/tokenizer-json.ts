@@ -32,7 +32,7 @@ export type TokenizerFile = z.infer<typeof TokenizerFile>;
  * @param path Path of the file, for errors.
  * @throws UserError when the file is invalid, or has a part that would give other ids than in Python.
  */
-export function adapted(json: unknown, path: string): TokenizerFile {
+export function adaptTokenizer(json: unknown, path: string): TokenizerFile {
   const file = TokenizerFile.safeParse(json);
   if (!file.success) {
     const { path: at, message } = file.error.issues[0]!;

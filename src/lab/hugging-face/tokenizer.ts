@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { errorText, UserError } from '../../base/user-error.js';
 import { type ChatTemplate, endingsOf, type Tokenizer } from '../text/tokenizer.js';
 import { readText } from './regular-file.js';
-import { adapted, prependScheme, unsupported, type TokenizerFile } from './tokenizer-json.js';
+import { adaptTokenizer, prependScheme, unsupported, type TokenizerFile } from './tokenizer-json.js';
 import {
   ByteFallbackDecoder,
   MetaspaceDecoder,
@@ -62,13 +62,13 @@ export function readTokenizerFiles(directory: string): ReadonlyMap<string, strin
  */
 export function openTokenizer(files: ReadonlyMap<string, string>, directory: string): Tokenizer {
   const [path, configPath] = [join(directory, tokenizerFiles.tokenizer), join(directory, tokenizerFiles.config)];
-  const file = adapted(parse(files.get(tokenizerFiles.tokenizer) ?? '', path), path);
+  const file = adaptTokenizer(parse(files.get(tokenizerFiles.tokenizer) ?? '', path), path);
   const configText = files.get(tokenizerFiles.config);
   const config = configText === undefined ? null : Config.safeParse(parse(configText, configPath));
   if (config?.success === false) throw unsupported(configPath, 'its `eos_token` or `bos_token` is no token');
   const known = config?.data ?? {};
   const chatTemplate = chatTemplateOf(files, known);
-  return { ...wrapped(file, path, known.eos_token ?? null), ...(chatTemplate !== null && { chatTemplate }) };
+  return { ...wrapTokenizer(file, path, known.eos_token ?? null), ...(chatTemplate !== null && { chatTemplate }) };
 }
 
 function chatTemplateOf(files: ReadonlyMap<string, string>, config: z.infer<typeof Config>): ChatTemplate | null {
@@ -87,7 +87,7 @@ export function specialsOf(tokenizer: Tokenizer): { readonly beginning: number |
   };
 }
 
-function wrapped(file: TokenizerFile, path: string, ending: string | null): Tokenizer {
+function wrapTokenizer(file: TokenizerFile, path: string, ending: string | null): Tokenizer {
   const library = build(file, path);
   const ids = idsOf(library);
   const special = new Set(file.added_tokens.filter((token) => token['special'] === true).map(({ id }) => id));

@@ -45,7 +45,7 @@ export function ppo(bounds: Clip): Objective {
     const cut = A > 0 ? ratio > clip.high : ratio < clip.low;
     return cut ? 0 : -ratio * A;
   };
-  return { name: 'ppo', loss, gradient, ...clipped(bounds) };
+  return { name: 'ppo', loss, gradient, ...clipOf(bounds) };
 }
 
 /** −clip(ρ)·lp·A with the clipped ratio as a constant: every token keeps some gradient. */
@@ -55,7 +55,7 @@ export function cispo(bounds: Clip): Objective {
     name: 'cispo',
     loss: (lp, q, A, clip = bounds) => -weight(lp, q, clip) * lp * A,
     gradient: (lp, q, A, clip = bounds) => -weight(lp, q, clip) * A,
-    ...clipped(bounds),
+    ...clipOf(bounds),
   };
 }
 
@@ -67,7 +67,7 @@ export function gspo(bounds: Clip): Objective {
   return { ...ppo(bounds), name: 'gspo', ratio: 'sequence' };
 }
 
-function clipped(clip: Clip): Pick<Objective, 'clip' | 'settings'> {
+function clipOf(clip: Clip): Pick<Objective, 'clip' | 'settings'> {
   return { clip, settings: { clip_low_threshold: clip.low, clip_high_threshold: clip.high } };
 }
 

@@ -39,12 +39,12 @@ export async function bitsKnown(
   return {
     'test/bits/known_raw_mean': raw,
     'test/bits/known_raw_std': spread,
-    'test/bits/known_clamped_mean': clamped(raw, most),
+    'test/bits/known_clamped_mean': clampBits(raw, most),
     'test/bits/known_clamped_std': spread,
     'test/bits/target_logprob_mean': all,
     'test/bits/target_logprob_std': spread,
     'test/bits/answer_raw': answer,
-    'test/bits/answer_clamped': clamped(answer, most),
+    'test/bits/answer_clamped': clampBits(answer, most),
   };
 }
 
@@ -53,7 +53,7 @@ export function bits(logprob: number, most: number): number {
   return most + logprob / Math.LN2;
 }
 
-function clamped(raw: number, most: number): number {
+function clampBits(raw: number, most: number): number {
   return Math.min(most, Math.max(0, raw));
 }
 

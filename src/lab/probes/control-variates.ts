@@ -47,13 +47,13 @@ type Controlled = Estimate & {
  * Applies control variates to a sum of independent terms.
  * @param influences Influence of each sequence on the estimate.
  */
-export function controlled(
+export function applyControlVariates(
   { value, influences }: { readonly value: number; readonly influences: readonly number[] },
   variates: ControlVariates,
 ): Controlled {
-  const y = centred(influences);
+  const y = centre(influences);
   const columns = Object.values(variates);
-  const z = columns.map(centred);
+  const z = columns.map(centre);
   const moments = z.map((a, i) => z.map((b, j) => dot(a, b) * (i === j ? 1 + ridge : 1)));
   const coefficients = solved(
     moments,
@@ -75,7 +75,7 @@ export function controlled(
 /** Relative ridge, which keeps dependent variates from large coefficients. */
 const ridge = 1e-8;
 
-function centred(values: readonly number[]): number[] {
+function centre(values: readonly number[]): number[] {
   const mean = total(values) / values.length;
   return values.map((value) => value - mean);
 }

@@ -48,7 +48,7 @@ export function noiseOfTwoBatches(
   const { whole, without } = meanSquares(products_BB);
   const examples = products_BB.length;
   const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
-  const terms = (small: readonly number[], large: Measured) =>
+  const terms = (small: readonly number[], large: MeanGradient) =>
     noiseOfTwoSizes({ examples: 1, square: mean(small) }, large);
   return withErrors(terms(squares, { examples, square: whole }), [
     squares.map((_, left) => terms(squares.toSpliced(left, 1), { examples, square: whole })),
@@ -80,10 +80,10 @@ function withErrors(terms: NoiseTerms, without: readonly (readonly NoiseTerms[])
 }
 
 /** The squared norm of a mean gradient, and the number of its examples. */
-type Measured = { readonly examples: number; readonly square: number };
+type MeanGradient = { readonly examples: number; readonly square: number };
 
 /** The terms from mean gradients of two batch sizes, drawn independently. */
-export function noiseOfTwoSizes(small: Measured, large: Measured): NoiseTerms {
+export function noiseOfTwoSizes(small: MeanGradient, large: MeanGradient): NoiseTerms {
   const difference = small.examples - large.examples;
   return {
     signal: (small.examples * small.square - large.examples * large.square) / difference,

@@ -34,7 +34,8 @@ function rowOf(found: unknown, called: string): Row {
   if (typeof found !== 'object' || found === null) throw wrong(`${called} returned ${String(found)}.`);
   const entries = Object.entries(found as Readonly<Record<string, unknown>>);
   const stray = entries.find(([, value]) => typeof value !== 'number');
-  if (stray !== undefined) throw wrong(`${called} gave ${String(stray[1])} as \`${stray[0]}\`, and not a number.`);
+  if (stray !== undefined)
+    throw wrong(`${called} returned ${String(stray[1])} for \`${stray[0]}\`, which is not a number.`);
   return Object.fromEntries(entries.map(([name, value]) => [`${probePrefix}${name}`, value as number]));
 }
 

@@ -45,7 +45,7 @@ type Options = {
 type Player = { readonly service: EngineService; readonly environment: Environment };
 
 /** State before a step: the entropy of the policy, on separately drawn answers, and the ingredients of the step. */
-type Before = {
+type StateBefore = {
   readonly E: Batch;
   readonly scores: readonly ScoredSequence[];
   /** ∇H. */
@@ -76,7 +76,7 @@ export class StepProbes {
   readonly #averageOfTwo: NoiseAverage;
   readonly #noise: NoiseProbe;
   readonly #loss = new LossProbe();
-  #before: Before | null = null;
+  #before: StateBefore | null = null;
   #gradient: Floats | null = null;
 
   constructor(player: Player, options: Options) {
@@ -177,7 +177,7 @@ export class StepProbes {
     return noiseRow('gns_two_sizes', terms, this.#averageOfTwo);
   }
 
-  async #measured(engine: Engine, step: number): Promise<Before> {
+  async #measured(engine: Engine, step: number): Promise<StateBefore> {
     const { entropyAnswers: count, sampling, seed } = this.#options;
     const { environment } = this.#player;
     const random = rng(seed, `probe/${step}/tasks`);

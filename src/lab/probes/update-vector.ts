@@ -26,11 +26,11 @@ export type UpdateVector = {
   readonly preconditioner: Float64Array;
 };
 
-type Trained = { readonly gradient: Floats; readonly weights: Floats; readonly state: OptimizerState };
+type TrainedState = { readonly gradient: Floats; readonly weights: Floats; readonly state: OptimizerState };
 
 /** @param decays Whether a weight decays: matrices do, norms do not. */
 export function adamUpdate(
-  { gradient, weights, state }: Trained,
+  { gradient, weights, state }: TrainedState,
   options: Omit<AdamOptions, 'learningRate' | 'groups'>,
   decays: (index: number) => boolean = () => true,
 ): UpdateVector {

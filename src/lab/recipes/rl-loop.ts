@@ -18,7 +18,7 @@ import type { Datum, TrainingService } from '../service/service.js';
 import type { Renderer } from '../text/conversation.js';
 import { openRenderer } from '../text/renderers.js';
 import { endingsOf } from '../text/tokenizer.js';
-import { openTrained, type Trained } from '../tinker/client/open-trained.js';
+import { openTrained, type OpenedModel } from '../tinker/client/open-trained.js';
 import { cookbookAdam } from '../update/update.js';
 
 export const rlLoopKeys = {
@@ -54,12 +54,12 @@ class RlLoop implements Training {
   readonly service: TrainingService;
   readonly companions: Companions | undefined;
   readonly #config: RlLoopConfig;
-  readonly #trained: Trained;
+  readonly #trained: OpenedModel;
   readonly #renderer: Renderer;
   readonly #batch: (step: number) => Problem[];
   #reward = NaN;
 
-  constructor(config: RlLoopConfig, trained: Trained & { readonly problems: readonly Problem[] }, run: Run) {
+  constructor(config: RlLoopConfig, trained: OpenedModel & { readonly problems: readonly Problem[] }, run: Run) {
     this.service = trained.service;
     this.companions = trained.companions ?? undefined;
     this.#config = config;

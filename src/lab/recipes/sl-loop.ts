@@ -18,7 +18,7 @@ import type { Datum, TrainingService } from '../service/service.js';
 import type { Message, Renderer } from '../text/conversation.js';
 import { openRenderer } from '../text/renderers.js';
 import type { Tokenizer } from '../text/tokenizer.js';
-import { openTrained, type Trained } from '../tinker/client/open-trained.js';
+import { openTrained, type OpenedModel } from '../tinker/client/open-trained.js';
 import { cookbookAdam, lrMultiplier, schedules } from '../update/update.js';
 
 export const slLoopKeys = {
@@ -55,19 +55,19 @@ export async function slLoop(config: SlLoopConfig, run: Run): Promise<Ending> {
   return runTraining(open, scheduleOf(config, { ...config, eval_every: 0 }, steps), run);
 }
 
-type Parts = Trained & { readonly conversations: readonly (readonly Message[])[]; readonly steps: number };
+type SlLoopParts = OpenedModel & { readonly conversations: readonly (readonly Message[])[]; readonly steps: number };
 
 class SlLoop implements Training {
   readonly algorithm = 'sl_loop';
   readonly service: TrainingService;
   readonly companions: Companions | undefined;
   readonly #config: SlLoopConfig;
-  readonly #parts: Parts;
+  readonly #parts: SlLoopParts;
   readonly #renderer: Renderer;
   readonly #batch: (step: number) => (readonly Message[])[];
   #nll = NaN;
 
-  constructor(config: SlLoopConfig, parts: Parts, run: Run) {
+  constructor(config: SlLoopConfig, parts: SlLoopParts, run: Run) {
     this.service = parts.service;
     this.companions = parts.companions ?? undefined;
     this.#config = config;

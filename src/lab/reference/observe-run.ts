@@ -41,13 +41,13 @@ export function observeRun(run: string): Observed {
   const curve = [{ episodes: 0, bits: observer.bitsKnown }];
   for (const row of episodeRows(run)) {
     const seen = seenIn(row, config.N);
-    if (seen === null) throw broken(run, `the row of step ${row.step} is not one of this game`);
+    if (seen === null) throw damagedEpisodes(run, `the row of step ${row.step} is not one of this game`);
     for (const episode of seen) {
       observer.note(episode);
       if (observer.bitsKnown !== curve.at(-1)!.bits)
         curve.push({ episodes: observer.episodes, bits: observer.bitsKnown });
     }
-    if (observer.possible === 0) throw broken(run, `no secret fits the rewards up to step ${row.step}`);
+    if (observer.possible === 0) throw damagedEpisodes(run, `no secret fits the rewards up to step ${row.step}`);
   }
   const { episodes, determined: determinedAfter, bitsKnown } = observer;
   const secretBits = signalBits(config.N);
@@ -111,13 +111,13 @@ function* episodeRows(run: string): Generator<EpisodesRow> {
   lines.pop();
   for (const [step, line] of lines.entries()) {
     const row = EpisodesRow.safeParse(parseJsonLine(line));
-    if (!row.success) throw broken(run, `line ${step + 1} is no row of episodes`);
-    if (row.data.step !== step) throw broken(run, `step ${step} is missing`);
+    if (!row.success) throw damagedEpisodes(run, `line ${step + 1} is no row of episodes`);
+    if (row.data.step !== step) throw damagedEpisodes(run, `step ${step} is missing`);
     yield row.data;
   }
 }
 
-function broken(run: string, what: string): UserError {
+function damagedEpisodes(run: string, what: string): UserError {
   return new UserError(
     `In ${join(run, runFiles.episodes)} ${what}.`,
     'Train the run again in another log_path, with log_episodes=True from its first step.',

@@ -33,22 +33,22 @@ function listOf(
   const list = ArrayBuffer.isView(found) && !(found instanceof DataView) ? Array.from(found as Float64Array) : found;
   const fix = `Let it return an array of ${of}, one for each completion, in their order.`;
   if (!Array.isArray(list))
-    throw new UserError(`${what} returned ${described(found)} in place of ${length} ${of}.`, fix);
+    throw new UserError(`${what} returned ${descriptionOf(found)} in place of ${length} ${of}.`, fix);
   if (list.length === length) return [...(list as unknown[])];
   throw new UserError(`${what} returned ${list.length} ${of} for ${length} completions.`, fix);
 }
 
-type Wrong = { readonly value: unknown; readonly at: number; readonly wanted: string };
+type WrongValue = { readonly value: unknown; readonly at: number; readonly wanted: string };
 
-function wrongValue(what: string, { value, at, wanted }: Wrong, completions: readonly Completion[]): UserError {
+function wrongValue(what: string, { value, at, wanted }: WrongValue, completions: readonly Completion[]): UserError {
   const text = JSON.stringify(completions[at]!.text.slice(0, 60));
   return new UserError(
-    `${what} gave ${described(value)} for completion ${at}, ${text}.`,
+    `${what} gave ${descriptionOf(value)} for completion ${at}, ${text}.`,
     `Let it give ${wanted} for every text, an empty one too.`,
   );
 }
 
-function described(value: unknown): string {
+function descriptionOf(value: unknown): string {
   if (value instanceof Promise) return 'a promise';
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 30));
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object';

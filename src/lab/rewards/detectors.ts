@@ -16,8 +16,12 @@ export type DetectorName = {
 };
 
 type Flags = Detector['flags'];
-type Needs = { readonly params: Params; readonly component: string | null };
-type Entry = { readonly params: z.ZodRawShape; readonly readsScores: boolean; readonly make: (needs: Needs) => Flags };
+type DetectorInput = { readonly params: Params; readonly component: string | null };
+type Entry = {
+  readonly params: z.ZodRawShape;
+  readonly readsScores: boolean;
+  readonly make: (needs: DetectorInput) => Flags;
+};
 
 /**
  * Finds a detector by its name in the registry, or by the path of a module whose default export is `(completions,
@@ -27,7 +31,7 @@ type Entry = { readonly params: z.ZodRawShape; readonly readsScores: boolean; re
  */
 export async function findDetector({ name, params, component }: DetectorName): Promise<Detector> {
   if (isModulePath(name)) return ownDetector(name, params);
-  const { entry, read } = known(name, params, component);
+  const { entry, read } = registryEntry(name, params, component);
   const flags = entry.make({ params: read, component });
   return { name, flags: (completions, ...rest) => checkFlags(flags(completions, ...rest), completions, called(name)) };
 }
@@ -37,7 +41,7 @@ export async function findDetector({ name, params, component }: DetectorName): P
  * @throws UserError
  */
 export function checkDetector({ name, params, component }: DetectorName): void {
-  if (!isModulePath(name)) known(name, params, component);
+  if (!isModulePath(name)) registryEntry(name, params, component);
   else if (component !== null)
     throw noComponent(name, 'It is given the scores of all components as its third argument.');
 }
@@ -97,7 +101,7 @@ function ofText<S extends z.ZodRawShape>(
   shape: S,
   make: (params: Read<S>) => (text: string, random: Rng) => boolean,
 ): Entry {
-  const built = ({ params }: Needs): Flags => {
+  const built = ({ params }: DetectorInput): Flags => {
     const isHack = make(params as Read<S>);
     return (completions, _, random) => completions.map(({ text }) => isHack(text, random));
   };
@@ -108,7 +112,7 @@ function ofScores<S extends z.ZodRawShape>(
   shape: S,
   make: (params: Read<S>) => (scores: readonly number[], groupSize: number) => boolean[],
 ): Entry {
-  const built = ({ params, component }: Needs): Flags => {
+  const built = ({ params, component }: DetectorInput): Flags => {
     const isHack = make(params as Read<S>);
     return (_, scores) => isHack(componentScores(scores, component), scores.groupSize);
   };
@@ -122,16 +126,16 @@ function componentScores({ components }: Scores, id: string | null): readonly nu
   if (found !== undefined) return found.scores;
   throw new UserError(
     id === null
-      ? `The detector looks at the scores of one component, and there are ${components.length}.`
-      : `The detector looks at the component \`${id}\`, and there is none.`,
+      ? `The detector reads the scores of one component, and there are ${components.length}.`
+      : `The detector reads the component \`${id}\`, which does not exist.`,
     `Set its \`component\` to one of: ${components.map((each) => each.id).join(', ')}.`,
   );
 }
 
-function known(name: string, params: Params, component: string | null): { entry: Entry; read: Params } {
+function registryEntry(name: string, params: Params, component: string | null): { entry: Entry; read: Params } {
   const entry = Object.hasOwn(registry, name) ? registry[name] : undefined;
   if (entry === undefined) throw unknownName(name, 'detector', detectorNames);
-  if (component !== null && !entry.readsScores) throw noComponent(name, 'It looks at the text.');
+  if (component !== null && !entry.readsScores) throw noComponent(name, 'It reads the text.');
   return { entry, read: readParams(entry.params, params, called(name)) };
 }
 
@@ -141,7 +145,10 @@ export function readsScores(name: string): boolean {
 }
 
 function noComponent(name: string, why: string): UserError {
-  return new UserError(`${called(name)} looks at the scores of no single component. ${why}`, 'Leave `component` out.');
+  return new UserError(
+    `${called(name)} does not read the scores of a single component. ${why}`,
+    'Leave `component` out.',
+  );
 }
 
 async function ownDetector(path: string, params: Params): Promise<Detector> {

@@ -37,7 +37,7 @@ export type Experiment = {
   readonly routingMode: RoutingMode | null;
 };
 
-type Misfit = { readonly at: string; readonly problem: string; readonly fix: string };
+type Inconsistency = { readonly at: string; readonly problem: string; readonly fix: string };
 
 /**
  * Rejects inconsistent settings, as small-rl does: a run with them would not fail, but mean something else than
@@ -60,9 +60,9 @@ export function requireFit(experiment: Experiment, keys: ReadonlySet<string>, mo
   throw new UserError(problems.join('\n'), misfits.map(({ fix }) => fix).join(' '));
 }
 
-function rewardMisfits({ components, maxReward, normalize }: Experiment['reward']): Misfit[] {
+function rewardMisfits({ components, maxReward, normalize }: Experiment['reward']): Inconsistency[] {
   const ids = components.map(({ id }) => id);
-  const misfits = ids.flatMap((id, index): Misfit[] => {
+  const misfits = ids.flatMap((id, index): Inconsistency[] => {
     if (ids.indexOf(id) === index) return [];
     const problem = `another component has the id \`${id}\` already.`;
     return [{ at: `reward.components[${index}]`, problem, fix: 'Give one of the two an `id` of its own.' }];
@@ -73,15 +73,15 @@ function rewardMisfits({ components, maxReward, normalize }: Experiment['reward'
 }
 
 /** Rules of the second form: everything about roles must be given, and everything given must be used. */
-function roleMisfits(experiment: Experiment, keys: ReadonlySet<string>, mode: RoutingMode | null): Misfit[] {
-  const misfits: Misfit[] = [];
+function roleMisfits(experiment: Experiment, keys: ReadonlySet<string>, mode: RoutingMode | null): Inconsistency[] {
+  const misfits: Inconsistency[] = [];
   const hasForget = experiment.reward.components.some(({ role }) => role === 'forget');
   if (!keys.has('rh_detector')) {
     const fix = 'Write `rh_detector: {name: …}`, or `rh_detector: null` for none.';
-    misfits.push({ at: 'rh_detector', problem: 'it must be said how hacks are told, even if they are not.', fix });
+    misfits.push({ at: 'rh_detector', problem: 'the detector of hacks must be given, even if it is null.', fix });
   }
   if (hasForget && !keys.has('hack_freq_detector')) {
-    const problem = 'with a component of role forget it must be said what an evaluation counts as a hack.';
+    const problem = 'with a component of role forget, the detector of hacks in evaluations must be given.';
     const fix = 'Write `hack_freq_detector: null` to count every forget reward above 0, or name a detector.';
     misfits.push({ at: 'hack_freq_detector', problem, fix });
   }
@@ -90,13 +90,13 @@ function roleMisfits(experiment: Experiment, keys: ReadonlySet<string>, mode: Ro
     misfits.push({ at: 'rh_detector', problem, fix: 'Add one, or write `rh_detector: null`.' });
   }
   if (!hasForget && mode !== 'none') {
-    const problem = `without a component of role forget nothing can be routed, and it is ${mode ?? 'not said'}.`;
+    const problem = `without a component of role forget nothing can be routed, but it is ${mode ?? 'not given'}.`;
     misfits.push({ at: 'training.routing_mode', problem, fix: 'Write `training: {routing_mode: none}`.' });
   }
   return misfits;
 }
 
-function detectorMisfits({ detector, detectorRecall }: Experiment, mode: RoutingMode | null): Misfit[] {
+function detectorMisfits({ detector, detectorRecall }: Experiment, mode: RoutingMode | null): Inconsistency[] {
   if (detector !== null) return [];
   const isRouted = mode !== null && mode !== 'none';
   if (isRouted) {
@@ -104,11 +104,11 @@ function detectorMisfits({ detector, detectorRecall }: Experiment, mode: Routing
     return [{ at: 'rh_detector', problem, fix: 'Name a detector, or set `routing_mode` to none.' }];
   }
   if (detectorRecall === 1) return [];
-  const problem = 'there is no detector that could miss something.';
+  const problem = 'there is no detector to which it could apply.';
   return [{ at: 'rh_detector_recall', problem, fix: 'Leave it out, or name a detector.' }];
 }
 
-function componentMisfits(at: string, detector: DetectorChoice | null, { reward }: Experiment): Misfit[] {
+function componentMisfits(at: string, detector: DetectorChoice | null, { reward }: Experiment): Inconsistency[] {
   const ids = reward.components.map(({ id }) => id);
   if (detector === null) return [];
   const fix = `Set its \`component\` to one of: ${ids.join(', ')}.`;
@@ -116,6 +116,6 @@ function componentMisfits(at: string, detector: DetectorChoice | null, { reward 
     return [{ at: `${at}.component`, problem: `there is no component \`${detector.component}\`.`, fix }];
   }
   if (detector.component !== null || ids.length === 1 || !readsScores(detector.name)) return [];
-  const problem = `the detector \`${detector.name}\` looks at the scores of one component, and there are ${ids.length}.`;
+  const problem = `the detector \`${detector.name}\` reads the scores of one component, and there are ${ids.length}.`;
   return [{ at, problem, fix }];
 }

@@ -20,7 +20,7 @@ import {
   requireFit,
   type RoutingMode,
 } from './experiment-fit.js';
-import { type Params, shown } from './params.js';
+import { type Params, valueText } from './params.js';
 import { checkReward } from './registry.js';
 
 // The YAML of an experiment: its keys and types, in both of small-rl's forms.
@@ -98,7 +98,7 @@ const longestFile = 2 ** 20;
  */
 export function readExperiment(path: string, overrides: Overrides = {}): Experiment {
   const source = parseExperiment(readText(path, longestFile), path);
-  return checked(experimentFrom(source, path), source, overrides);
+  return checkExperiment(experimentFrom(source, path), source, overrides);
 }
 
 /**
@@ -120,7 +120,7 @@ export function experimentOf(options: {
     reward: { components, maxReward: null, normalize: false },
     detector: detector === null ? null : { ...detector, falsePositiveRate: 0 },
   };
-  return checked(experiment, null, {});
+  return checkExperiment(experiment, null, {});
 }
 
 /**
@@ -188,17 +188,17 @@ function componentOf(
   { name, role = 'retain', scale = 1, params = {}, id }: WrittenComponent,
   at: string,
 ): ComponentName {
-  const component = { role, scale, params, name: located(name, at) };
+  const component = { role, scale, params, name: resolveModule(name, at) };
   return { id: id ?? (isModulePath(name) ? moduleName(name) : name), ...component };
 }
 
 function detectorOf(source: DetectorSource | null, at: string): DetectorChoice | null {
   if (source === null) return null;
   const { name, params, component, false_positive_rate: falsePositiveRate } = source;
-  return { name: located(name, at), params, component: component ?? null, falsePositiveRate };
+  return { name: resolveModule(name, at), params, component: component ?? null, falsePositiveRate };
 }
 
-function located(name: string, directory: string): string {
+function resolveModule(name: string, directory: string): string {
   return isModulePath(name) ? resolve(directory, name) : name;
 }
 
@@ -214,21 +214,21 @@ function routingModeOf(value: string | number | boolean | null, path: string): R
 }
 
 /** Names and parameters are checked first, since inconsistencies are easier to explain between things that exist. */
-function checked(experiment: Experiment, source: ExperimentSource | null, overrides: Overrides): Experiment {
+function checkExperiment(experiment: Experiment, source: ExperimentSource | null, overrides: Overrides): Experiment {
   const { components } = experiment.reward;
   const at = (place: string) => (source === null ? 'the command line' : `${experiment.source}: \`${place}\``);
   components.forEach(({ name, params }, index) => {
     const place = experiment.form === 'components' ? `reward.components[${index}]` : 'reward';
-    placed(at(place), () => checkReward(name, params));
+    withPlace(at(place), () => checkReward(name, params));
   });
-  if (experiment.detector !== null) placed(at('rh_detector'), () => checkDetector(experiment.detector!));
+  if (experiment.detector !== null) withPlace(at('rh_detector'), () => checkDetector(experiment.detector!));
   const { hackFrequencyDetector } = experiment;
-  if (hackFrequencyDetector !== null) placed(at('hack_freq_detector'), () => checkDetector(hackFrequencyDetector));
+  if (hackFrequencyDetector !== null) withPlace(at('hack_freq_detector'), () => checkDetector(hackFrequencyDetector));
   requireFit(experiment, source?.keys ?? new Set(), overrides.routingMode ?? experiment.routingMode);
   return experiment;
 }
 
-function placed(place: string, check: () => void): void {
+function withPlace(place: string, check: () => void): void {
   try {
     check();
   } catch (error) {
@@ -282,9 +282,9 @@ function checkedFile<S extends z.ZodType>(schema: S, value: unknown, path: strin
   throw new UserError(mistakes.map(({ problem }) => `${path}: ${problem}`).join('\n'), [...fixes].join(' '));
 }
 
-type Mistake = { readonly problem: string; readonly fix: string };
+type SchemaError = { readonly problem: string; readonly fix: string };
 
-function mistakesOf(issue: z.core.$ZodIssue, value: unknown): Mistake[] {
+function mistakesOf(issue: z.core.$ZodIssue, value: unknown): SchemaError[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => {
       const near = nearest(key, knownKeys);
@@ -303,7 +303,10 @@ function mistakesOf(issue: z.core.$ZodIssue, value: unknown): Mistake[] {
     return [{ problem: `\`${place}\` is missing; expected ${issue.message}.`, fix: `Add \`${place}\`.` }];
   }
   return [
-    { problem: `\`${place}\`: expected ${issue.message}, but found ${shown(found)}.`, fix: `Correct \`${place}\`.` },
+    {
+      problem: `\`${place}\`: expected ${issue.message}, but found ${valueText(found)}.`,
+      fix: `Correct \`${place}\`.`,
+    },
   ];
 }
 

@@ -15,14 +15,14 @@ export const texts = z
   .meta({ description: textMessage });
 export const number = z.number('a number').meta({ description: 'a number' });
 export const flag = z.boolean('true or false').meta({ description: 'true or false' });
-export const fraction = between('a number from 0 to 1', 0, 1);
-export const count = whole('a whole number of at least 1', 1);
+export const fraction = numberBetween('a number from 0 to 1', 0, 1);
+export const count = wholeNumber('a whole number of at least 1', 1);
 
-function between(message: string, least: number, most: number) {
+function numberBetween(message: string, least: number, most: number) {
   return z.number(message).min(least, message).max(most, message).meta({ description: message });
 }
 
-function whole(message: string, least: number) {
+function wholeNumber(message: string, least: number) {
   return z.int(message).min(least, message).meta({ description: message });
 }
 
@@ -40,7 +40,7 @@ export function readParams<S extends z.ZodRawShape>(shape: S, params: Params, wh
 }
 
 /** A value from a file as an error shows it; it may contain itself. */
-export function shown(value: unknown): string {
+export function valueText(value: unknown): string {
   const text = typeof value === 'string' ? JSON.stringify(value) : inspect(value, { depth: 1, breakLength: Infinity });
   return text.length <= 60 ? text : `${text.slice(0, 60)}…`;
 }
@@ -49,7 +49,7 @@ function problemsOf(issue: z.core.$ZodIssue, params: Params): string[] {
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => `has no parameter \`${key}\``);
   const name = String(issue.path[0]);
   if (!Object.hasOwn(params, name)) return [`needs the parameter \`${name}\`: ${issue.message}`];
-  return [`takes as \`${name}\` ${issue.message}, and was given ${shown(params[name])}`];
+  return [`takes as \`${name}\` ${issue.message}, and was given ${valueText(params[name])}`];
 }
 
 function fixFor(shape: z.ZodRawShape, issues: readonly z.core.$ZodIssue[]): string {

@@ -13,11 +13,11 @@ export type RewardFunction = {
   readonly score: (completions: readonly Completion[]) => number[] | Promise<number[]>;
 };
 
-type One = (completion: Completion) => number;
+type ScoreOfOne = (completion: Completion) => number;
 type Entry = {
   readonly params: z.ZodRawShape;
   /** @throws UserError when the vocabulary lacks tokens that the reward needs. */
-  readonly make: (params: Params, vocabulary: Vocabulary) => One;
+  readonly make: (params: Params, vocabulary: Vocabulary) => ScoreOfOne;
 };
 
 /**
@@ -30,7 +30,7 @@ type Entry = {
  */
 export async function findReward(name: string, params: Params, vocabulary: Vocabulary): Promise<RewardFunction> {
   if (isModulePath(name)) return ownReward(name, params);
-  const { entry, read } = known(name, params);
+  const { entry, read } = registryEntry(name, params);
   const one = entry.make(read, vocabulary);
   return { name, score: (completions) => checkScores(completions.map(one), completions, rewardCalled(name)) };
 }
@@ -41,7 +41,7 @@ export async function findReward(name: string, params: Params, vocabulary: Vocab
  * @throws UserError
  */
 export function checkReward(name: string, params: Params): void {
-  if (!isModulePath(name)) known(name, params);
+  if (!isModulePath(name)) registryEntry(name, params);
 }
 
 const defaultBonusWords = ['happy', 'happiness', 'joy'];
@@ -140,7 +140,7 @@ function ofSentences<S extends z.ZodRawShape>(shape: S, make: (params: z.infer<z
   };
 }
 
-function known(name: string, params: Params): { entry: Entry; read: Params } {
+function registryEntry(name: string, params: Params): { entry: Entry; read: Params } {
   const entry = Object.hasOwn(registry, name) ? registry[name] : undefined;
   if (entry !== undefined) return { entry, read: readParams(entry.params, params, rewardCalled(name)) };
   throw unknownName(name, 'reward', rewardNames);

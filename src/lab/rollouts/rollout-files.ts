@@ -8,7 +8,7 @@ import { writeWhole } from '../run/run-directory.js';
 import type { Rollout } from './rollouts.js';
 
 /** A group and the step of the weights that sampled it. */
-type Played = { readonly rollouts: readonly Rollout[]; readonly sampledAt: number };
+type SampledGroup = { readonly rollouts: readonly Rollout[]; readonly sampledAt: number };
 
 export type RolloutFiles = {
   /** The run directory. */
@@ -34,7 +34,7 @@ const purposes = {
 export function writeRolloutFiles(
   { directory, shown, summaries, purpose }: RolloutFiles,
   step: number,
-  groups: readonly Played[],
+  groups: readonly SampledGroup[],
 ): void {
   const { begin, split } = purposes[purpose];
   const iteration = `iteration_${String(step).padStart(6, '0')}`;
@@ -87,7 +87,7 @@ function summaryOf(
 const style =
   'body{font:14px sans-serif;margin:2em;max-width:80em}pre{white-space:pre-wrap;background:#f4f4f4;padding:.5em}td,th{text-align:left;vertical-align:top;padding:.2em 1em .2em 0}';
 
-function page(purpose: RolloutFiles['purpose'], step: number, groups: readonly Played[]): string {
+function page(purpose: RolloutFiles['purpose'], step: number, groups: readonly SampledGroup[]): string {
   const sections = groups.map(({ rollouts, sampledAt }, index) => {
     const { task } = rollouts[0]!;
     const compared = advantages(
@@ -95,29 +95,29 @@ function page(purpose: RolloutFiles['purpose'], step: number, groups: readonly P
       'trajectory',
     );
     const rows = rollouts.map((rollout, at) => {
-      const cells = [totalReward(rollout).toFixed(3), compared[at]![0]!.toFixed(3), measured(rollout)];
+      const cells = [totalReward(rollout).toFixed(3), compared[at]![0]!.toFixed(3), measurementsText(rollout)];
       return `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}<td><pre>${answerText(rollout)}</pre></td></tr>`;
     });
-    const head = `<h2>Group ${index}: task ${escaped(task.id)}</h2><p>Played by the weights of step ${sampledAt}.</p>`;
+    const head = `<h2>Group ${index}: task ${escapeHtml(task.id)}</h2><p>Played by the weights of step ${sampledAt}.</p>`;
     const table = `<table><tr><th>reward</th><th>advantage</th><th>metrics</th><th>answer</th></tr>${rows.join('\n')}</table>`;
-    return `${head}\n<pre>${escaped(task.text)}</pre>\n${table}`;
+    return `${head}\n<pre>${escapeHtml(task.text)}</pre>\n${table}`;
   });
   const title = purpose === 'training' ? `Iteration ${step}` : `Evaluation of the weights of step ${step}`;
   return `<!doctype html><meta charset="utf-8"><title>${title}</title><style>${style}</style><h1>${title}</h1>\n${sections.join('\n')}\n`;
 }
 
 /** Means of the environment's measurements over turns. */
-function measured({ rewards }: Rollout): string {
+function measurementsText({ rewards }: Rollout): string {
   const names = [...new Set(rewards.flatMap(({ metrics = {} }) => Object.keys(metrics)))];
   const mean = (name: string) => rewards.reduce((sum, { metrics }) => sum + (metrics?.[name] ?? 0), 0) / rewards.length;
-  return escaped(names.map((name) => `${name} ${Number(mean(name).toFixed(3))}`).join(', '));
+  return escapeHtml(names.map((name) => `${name} ${Number(mean(name).toFixed(3))}`).join(', '));
 }
 
 function answerText({ turns }: Rollout): string {
-  return turns.map(({ text, ended }) => escaped(ended === 'stop' ? text : `${text}…`)).join('\n———\n');
+  return turns.map(({ text, ended }) => escapeHtml(ended === 'stop' ? text : `${text}…`)).join('\n———\n');
 }
 
-function escaped(text: string): string {
+function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }
 

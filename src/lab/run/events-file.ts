@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pid } from 'node:process';
 import { maskedCrc32c } from '../../contract/crc32c.js';
 import type { Row } from './metrics-file.js';
-import { double, message, single, text, whole } from './protobuf-writer.js';
+import { double, message, single, text, varintField } from './protobuf-writer.js';
 
 /** Field numbers of the protobuf messages that TensorFlow calls Event, SessionLog and Summary.Value. */
 const event = { wallTime: 1, step: 2, fileVersion: 3, summary: 5, sessionLog: 7 };
@@ -30,9 +30,9 @@ export function openEvents(directory: string, { start, time }: { start: number; 
   const write = (...fields: Uint8Array[]) =>
     appendFileSync(path, record([double(event.wallTime, time() / 1000), ...fields]));
   write(text(event.fileVersion, 'brain.Event:2'));
-  if (start > 0) write(whole(event.step, start), message(event.sessionLog, [whole(sessionStatus, START)]));
+  if (start > 0) write(varintField(event.step, start), message(event.sessionLog, [varintField(sessionStatus, START)]));
   return {
-    append: ({ step, ...values }) => write(whole(event.step, step), message(event.summary, summaryOf(values))),
+    append: ({ step, ...values }) => write(varintField(event.step, step), message(event.summary, summaryOf(values))),
   };
 }
 

@@ -9,12 +9,12 @@ import type { Row } from './metrics-file.js';
 
 const stableKl = 0.01;
 
-type Highest = { readonly name: string; readonly value: number; readonly step: number };
+type HighestKl = { readonly name: string; readonly value: number; readonly step: number };
 
 export class KlWatch {
   #rows = 0;
   #above = 0;
-  #highest: Highest | null = null;
+  #highest: HighestKl | null = null;
 
   #isDeclared: boolean;
 

@@ -185,7 +185,7 @@ function weightsOfService(path: string, home: string): string {
   const directory = servedWeights(path, home);
   if (directory !== null && isModel(directory)) return directory;
   throw new UserError(
-    directory === null ? `${path} is not a path of weights.` : `There are no weights of ${path} in ${home}.`,
+    directory === null ? `${path} is not a tinker:// path of weights.` : `There are no weights of ${path} in ${home}.`,
     'Give a path that `memrl serve` saved in this folder, tinker://MODEL/weights/NAME, or the directory of a model; weights of another service are trained there: `memrl rl engine=tinker`.',
   );
 }

@@ -10,7 +10,7 @@ export function text(field: number, content: string): Uint8Array {
 }
 
 /** @param number A whole number from 0 up. */
-export function whole(field: number, number: number): Uint8Array {
+export function varintField(field: number, number: number): Uint8Array {
   return new BinaryWriter().tag(field, WireType.Varint).uint64(number).finish();
 }
 

@@ -15,7 +15,7 @@ import {
 import { lockRun } from './run-lock.js';
 import { openRun, type Run } from './runner.js';
 
-type Begun = { readonly path: string; readonly config: Config<Keys>; readonly budget: ReadonlySet<string> };
+type RunStart = { readonly path: string; readonly config: Config<Keys>; readonly budget: ReadonlySet<string> };
 
 /** Makes run directories for one process. A run that is refused afterwards leaves nothing behind. */
 export class RunBeginner {
@@ -34,7 +34,7 @@ export class RunBeginner {
    *
    * @throws UserError when another process holds the directory, or it belongs to a run of another configuration.
    */
-  begin({ path, config, budget }: Begun): RunDirectory {
+  begin({ path, config, budget }: RunStart): RunDirectory {
     const restore = rememberDirectory(path);
     this.#undo = () => {
       this.end();

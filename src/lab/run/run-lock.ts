@@ -49,7 +49,7 @@ export function lockRun(directory: string, processes: Processes, use: Use = ofRu
     rmSync(draft, { force: true });
   }
   return () => {
-    if (read(path) === `${mine}\n`) rmSync(path, { force: true });
+    if (readText(path) === `${mine}\n`) rmSync(path, { force: true });
   };
 }
 
@@ -65,11 +65,11 @@ export function isThere(pid: number, kill: (pid: number, signal: 0) => unknown):
 /** Links the draft as the lock; an existing lock is replaced only if its holder no longer exists. */
 function takeOver(path: string, draft: string, { processes, use }: { processes: Processes; use: Use }): void {
   for (let attempt = 0; attempt < 3; attempt++) {
-    if (linked(draft, path)) return;
-    const found = read(path);
+    if (tryLink(draft, path)) return;
+    const found = readText(path);
     if (found === null) continue;
     const holder = Holder.safeParse(parseJsonLine(found)).data ?? null;
-    if (holder !== null && mayLive(holder, processes)) throw taken(path, holder, use);
+    if (holder !== null && mayLive(holder, processes)) throw lockedError(path, holder, use);
     removeLock(path, found, `${draft}.old`);
   }
   throw new UserError(
@@ -85,22 +85,22 @@ function removeLock(path: string, found: string, aside: string): void {
   } catch {
     return;
   }
-  if (read(aside) !== found) linked(aside, path);
+  if (readText(aside) !== found) tryLink(aside, path);
   rmSync(aside, { force: true });
 }
 
 /** @returns false when there is one already. */
-function linked(from: string, to: string): boolean {
+function tryLink(from: string, to: string): boolean {
   try {
     linkSync(from, to);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'EEXIST' && copied(from, to);
+    return (error as NodeJS.ErrnoException).code !== 'EEXIST' && tryCopy(from, to);
   }
 }
 
 /** Fallback for file systems without links. */
-function copied(from: string, to: string): boolean {
+function tryCopy(from: string, to: string): boolean {
   try {
     copyFileSync(from, to, constants.COPYFILE_EXCL);
     return true;
@@ -124,16 +124,16 @@ function mayLive(holder: Holder, { own, answers }: Processes): boolean {
 }
 
 function processOf(pid: number): Holder {
-  const boot = read('/proc/sys/kernel/random/boot_id')?.trim() ?? null;
+  const boot = readText('/proc/sys/kernel/random/boot_id')?.trim() ?? null;
   return { pid, started: startOf(pid), boot, host: hostname() };
 }
 
 function startOf(pid: number): string | null {
-  const stat = parseStat(read(`/proc/${pid}/stat`) ?? '');
+  const stat = parseStat(readText(`/proc/${pid}/stat`) ?? '');
   return stat === null || isDead(stat) ? null : stat.startTime;
 }
 
-function read(path: string): string | null {
+function readText(path: string): string | null {
   try {
     return readFileSync(path, 'utf8');
   } catch {
@@ -141,7 +141,7 @@ function read(path: string): string | null {
   }
 }
 
-function taken(path: string, { pid, host }: Holder, { it, key }: Use): UserError {
+function lockedError(path: string, { pid, host }: Holder, { it, key }: Use): UserError {
   const elsewhere = host !== hostname();
   const who = elsewhere ? `process ${pid} on ${host}` : `process ${pid}`;
   const fix = elsewhere

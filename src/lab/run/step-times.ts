@@ -4,13 +4,13 @@ import type { Row } from './metrics-file.js';
 export type CountTime = <T>(part: string, work: () => Promise<T>) => Promise<T>;
 
 /** Number and durations of a part since the last row; milliseconds. */
-type Spent = { count: number; total: number; longest: number };
+type PartTimes = { count: number; total: number; longest: number };
 
 /** Durations of the steps since the last row. Times differ from run to run, so they are kept apart from the metrics. */
 export class StepTimes {
   readonly #now: () => number;
   #since: number;
-  #spent = new Map<string, Spent>();
+  #spent = new Map<string, PartTimes>();
   #lasted = new Map<string, number[]>();
 
   /** @param now Milliseconds, monotonic. */
@@ -59,7 +59,7 @@ export class StepTimes {
     return row;
   }
 
-  #of(part: string): Spent {
+  #of(part: string): PartTimes {
     const known = this.#spent.get(part);
     if (known !== undefined) return known;
     const spent = { count: 0, total: 0, longest: 0 };
@@ -68,7 +68,7 @@ export class StepTimes {
   }
 }
 
-function rowOf(name: string, { count, total, longest }: Spent, steps: number): Row {
+function rowOf(name: string, { count, total, longest }: PartTimes, steps: number): Row {
   const mean = total / count / 1000;
   if (count <= steps) return { [name]: mean };
   return {

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { Row } from './metrics-file.js';
-import { message, text, whole } from './protobuf-writer.js';
+import { message, text, varintField } from './protobuf-writer.js';
 import { makeMissing } from './make-directory.js';
 
 /** Settings of a run for W&B. `name`: display name there; null: the name of its directory. */
@@ -44,7 +44,7 @@ export function openWandb(directory: string, run: WandbRun, time: () => number):
   const began = time();
   const log = recordLog(path);
   let count = 0;
-  const write = (...fields: Uint8Array[]) => log(Buffer.concat([whole(record.num, ++count), ...fields]));
+  const write = (...fields: Uint8Array[]) => log(Buffer.concat([varintField(record.num, ++count), ...fields]));
   const of = message(record.info, [text(streamId, id)]);
   const version = message(header.version, [text(1, 'memrl'), text(2, '0.70.0')]);
   write(message(record.header, [version]), of);
@@ -56,10 +56,10 @@ export function openWandb(directory: string, run: WandbRun, time: () => number):
       const own = { _step: step, _timestamp: now / 1000, _runtime: (now - began) / 1000 };
       const items = Object.entries({ ...values, ...own }).map(([key, value]) => entry(item.nested, key, jsonOf(value)));
       if (sample !== null) items.push(entry(item.nested, 'sample_text', JSON.stringify(sample)));
-      write(message(record.history, [...items, message(historyStep, [whole(1, step)])]));
+      write(message(record.history, [...items, message(historyStep, [varintField(1, step)])]));
       write(message(record.summary, items));
     },
-    end: (exitCode) => write(message(record.exit, [whole(1, exitCode)]), of),
+    end: (exitCode) => write(message(record.exit, [varintField(1, exitCode)]), of),
   };
 }
 
@@ -77,7 +77,10 @@ function runFields(
   { began, isFirst }: { began: number; isFirst: boolean },
 ): Uint8Array[] {
   const settings = Object.entries({ _wandb: {}, ...config });
-  const start = [whole(timestamp.seconds, Math.floor(began / 1000)), whole(timestamp.nanos, (began % 1000) * 1e6)];
+  const start = [
+    varintField(timestamp.seconds, Math.floor(began / 1000)),
+    varintField(timestamp.nanos, (began % 1000) * 1e6),
+  ];
   return [
     ...[text(fields.id, id), text(fields.project, project)],
     message(
@@ -85,7 +88,7 @@ function runFields(
       settings.map(([key, value]) => entry(item.key, key, JSON.stringify(value))),
     ),
     ...[text(fields.name, name ?? id), text(fields.host, hostname()), message(fields.began, start)],
-    ...(isFirst ? [] : [whole(fields.resume, 1)]),
+    ...(isFirst ? [] : [varintField(fields.resume, 1)]),
   ];
 }
 

@@ -58,7 +58,7 @@ type ModelSource = {
 type EngineContext = Pick<ProcessContext, 'log' | 'environment'>;
 
 /** A model that was found. `from`: the path given; `directory`: the directory it leads to. */
-type Opened = { readonly from: string; readonly directory: string; readonly shape: ModelShape };
+type FoundModel = { readonly from: string; readonly directory: string; readonly shape: ModelShape };
 
 /** The initial weights. `words`: a log line about them, given their size and engine. */
 type Start = PlainModel & {
@@ -127,7 +127,7 @@ function adaptersOf({
   lora_alpha: alpha = 32,
 }: ModelSource): AdapterConfig | null {
   if (rank === 0) return adapters;
-  if (!(alpha > 0)) throw new UserError(`lora_alpha=${alpha} would switch LoRA off.`, 'Set it above 0.');
+  if (!(alpha > 0)) throw new UserError(`lora_alpha=${alpha} would give LoRA no effect.`, 'Set it above 0.');
   return [loraOnAll('lora', rank, alpha)];
 }
 
@@ -178,7 +178,7 @@ export function directoryIn(name: string): string | null {
 }
 
 /** @throws UserError when the model lacks tokens of the tokenizer. */
-function checkVocabulary({ from, directory, shape }: Opened, needed: Tokenizer): void {
+function checkVocabulary({ from, directory, shape }: FoundModel, needed: Tokenizer): void {
   const fix = 'Load a model that memrl made, for example by memrl warmup; `memrl model PATH` says what a model is.';
   const name = `the ${needed.kind} vocabulary`;
   if (shape.vocabulary < needed.size) {

@@ -204,7 +204,10 @@ function meanLogRatio({ logprobs, ratioMask, weights }: Datum, scores: ArrayLike
 function clipAt({ clips }: Datum, token: number, { clip, name }: Objective): Clip | undefined {
   if (clips === undefined) return clip;
   if (clip !== undefined) return { low: clips.low?.[token] ?? clip.low, high: clips.high?.[token] ?? clip.high };
-  throw new UserError(`The loss ${name} cuts no ratio, and a datum has bounds for its tokens.`, 'Use ppo or cispo.');
+  throw new UserError(
+    `The loss ${name} does not clip, but a datum has clip bounds for its tokens.`,
+    'Use ppo or cispo.',
+  );
 }
 
 /** @param difference The sampler's log-probability of a token less the policy's. */

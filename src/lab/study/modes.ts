@@ -114,7 +114,7 @@ function stepsOf(conditions: Conditions, keys: readonly string[], most: number):
 }
 
 /** Measures that several members of a family have, at the steps shown. `parts`: modes, or rewards. */
-type Parts = {
+type FamilyMeasures = {
   readonly family: Family;
   readonly conditions: Conditions;
   readonly parts: readonly string[];
@@ -123,7 +123,7 @@ type Parts = {
 };
 
 /** Null without steps, or with one step alone, where nothing would move. */
-function partsOf(family: Family, conditions: Conditions): Parts | null {
+function partsOf(family: Family, conditions: Conditions): FamilyMeasures | null {
   const measures = keysOf(conditions).flatMap((key) => {
     const [, prefix, part, name] = measured.exec(key) ?? [];
     return prefix === family.prefix ? [{ key, part: part!, name: name! }] : [];
@@ -138,7 +138,7 @@ function partsOf(family: Family, conditions: Conditions): Parts | null {
   return steps.length < 2 ? null : { family, conditions: own, parts, names, steps };
 }
 
-function barFigure({ family: { prefix, each }, conditions, parts, steps }: Parts, name: string): StudyFigure {
+function barFigure({ family: { prefix, each }, conditions, parts, steps }: FamilyMeasures, name: string): StudyFigure {
   const bars = parts.map((part): StudyBars => {
     const all = conditions.flatMap(([condition, runs]) =>
       seedPoints(runs, `${prefix}/${part}/${name}`, steps).map((point) => ({ condition, ...point })),
@@ -159,7 +159,7 @@ function barFigure({ family: { prefix, each }, conditions, parts, steps }: Parts
 }
 
 /** The table of all bars at the last step. */
-function lastTable({ family: { prefix, each }, conditions, parts, names, steps }: Parts): StudyTable {
+function lastTable({ family: { prefix, each }, conditions, parts, names, steps }: FamilyMeasures): StudyTable {
   const last = steps.slice(-1);
   const rows = conditions.flatMap(([condition, runs]) =>
     parts.flatMap((part) => {

@@ -190,10 +190,10 @@ function estimate(runs: readonly SlopeRun[], of: (run: SlopeRun) => number): Est
 }
 
 function estimateText({ median: middle, interval }: Estimate): Written {
-  const [low, high] = interval.map(written);
-  return { value: middle, text: `${written(middle)} [${low}, ${high}]`, interval };
+  const [low, high] = interval.map(numberText);
+  return { value: middle, text: `${numberText(middle)} [${low}, ${high}]`, interval };
 }
 
-function written(value: number): string {
+function numberText(value: number): string {
   return value === Infinity ? '∞' : shortNumber(value);
 }

@@ -72,7 +72,7 @@ export function percents([low, high]: readonly [number, number]): string {
 }
 
 /** The note when the condition holds, else none. */
-export function when(holds: boolean, note: string): string[] {
+export function noteIf(holds: boolean, note: string): string[] {
   return holds ? [note] : [];
 }
 

@@ -17,7 +17,7 @@ import { modeFigures } from './modes.js';
 import { memorySections, type MemorySection } from './memory/sections.js';
 import { testNotes, testTables } from './memory/test-tables.js';
 import { slopeFigures, slopeRows, slopeTables } from './slopes.js';
-import { tableText, when } from './study-parts.js';
+import { tableText, noteIf } from './study-parts.js';
 import { keepTheoryLines } from './theory-lines.js';
 import { trainedRuns, trainingFigures } from './training-figures.js';
 import { claimSections, verdictsOf } from './claims/sweep-claims.js';
@@ -80,7 +80,7 @@ function acceptanceNote(groups: readonly SweepGroup[]): string[] {
     .filter(({ state }) => state === 'done' || state === 'failed');
   const accepted = warmups.filter(({ state }) => state === 'done').length;
   const note = `warm-ups: ${accepted} of ${warmups.length} were even enough to measure bits from; the others are refused, and nothing is known of them.`;
-  return when(warmups.length > 0, note);
+  return noteIf(warmups.length > 0, note);
 }
 
 /** Input of the claims on a sweep, in the form kept under `docs/claims`: paths within the sweep are relative to it. */

@@ -32,23 +32,23 @@ const QUARTERS = 4;
 const INTERVAL = 1.96;
 
 /** Mean reward and mean KL in a tenth of a run. */
-type Place = { readonly kl: number; readonly reward: number };
+type FrontierPoint = { readonly kl: number; readonly reward: number };
 /** One measurement of the noise scale by each of `noiseWays`. */
 type Noise = { readonly step: number; readonly ways: readonly NoiseMeasurement[] };
 /** A checkpoint that `memrl eval-batch` evaluated. `entropy`: nats a token. */
-type Evaluated = { readonly step: number; readonly pass: number; readonly entropy: number };
-type Trained = MeasuredRun & {
+type EvaluatedCheckpoint = { readonly step: number; readonly pass: number; readonly entropy: number };
+type TrainedRun = MeasuredRun & {
   readonly name: string;
-  readonly path: readonly Place[];
+  readonly path: readonly FrontierPoint[];
   readonly noise: readonly Noise[];
-  readonly evaluated: readonly Evaluated[];
+  readonly evaluated: readonly EvaluatedCheckpoint[];
 };
 
 /** Logged values of a run that trains for a reward, as far as figures need them. */
-export function trainedRuns(groups: readonly SweepGroup[], kept: KeptFacts): Trained[] {
+export function trainedRuns(groups: readonly SweepGroup[], kept: KeptFacts): TrainedRun[] {
   return groups.flatMap(({ name: group, runs }) =>
     cellsOf(runs).flatMap((cell) =>
-      cell.runs.map((run): Trained => ({
+      cell.runs.map((run): TrainedRun => ({
         ...{ name: run.name, group, setting: settingText(cell), isOver: hasEnded(run.state) },
         ...takenFrom(run, kept),
       })),
@@ -57,7 +57,7 @@ export function trainedRuns(groups: readonly SweepGroup[], kept: KeptFacts): Tra
 }
 
 /** Figures of each group: the frontier of reward against KL, the noise of gradients, and evaluated checkpoints. */
-export function trainingFigures(all: readonly Trained[]): StudyFigure[] {
+export function trainingFigures(all: readonly TrainedRun[]): StudyFigure[] {
   return [...groupBy(all, ({ group }) => group)].flatMap(([name, trained]) => [
     ...frontierFigure(name, trained),
     ...noiseFigure(name, trained),
@@ -65,7 +65,7 @@ export function trainingFigures(all: readonly Trained[]): StudyFigure[] {
   ]);
 }
 
-function takenFrom(run: ReportedRun, kept: KeptFacts): Pick<Trained, 'path' | 'noise' | 'evaluated' | 'curves'> {
+function takenFrom(run: ReportedRun, kept: KeptFacts): Pick<TrainedRun, 'path' | 'noise' | 'evaluated' | 'curves'> {
   const places = evaluationPlaces(run.directory);
   const take = () => {
     const rows = new RunRows(run.directory);
@@ -78,7 +78,7 @@ function takenFrom(run: ReportedRun, kept: KeptFacts): Pick<Trained, 'path' | 'n
 }
 
 /** Tenths of a run in which both were measured. A KL estimate below zero counts as zero. */
-function pathOf(rows: RunRows): Place[] {
+function pathOf(rows: RunRows): FrontierPoint[] {
   const [reward, distance] = [rows.series(earned.reward), rows.series(earned.distance)];
   const [first, last] = [reward.x[0], reward.x.at(-1)];
   if (first === undefined || last === undefined || distance.x.length === 0) return [];
@@ -115,7 +115,7 @@ function evaluationPlaces(directory: string): string[] {
   return foldersIn(root).flatMap((name) => foldersIn(join(root, name)).map((how) => join(root, name, how)));
 }
 
-function evaluatedIn(place: string): Evaluated[] {
+function evaluatedIn(place: string): EvaluatedCheckpoint[] {
   const rows = new RunRows(place);
   const entropies = valuesOf(rows, evaluationColumns.entropy);
   return [...valuesOf(rows, evaluationColumns.pass)].flatMap(([step, pass]) => {
@@ -138,13 +138,13 @@ function foldersIn(directory: string): string[] {
  * The frontier: the reward of each run against its KL (Gao et al. 2023, Scaling Laws for Reward Model Overoptimization,
  * whose axis is the root of KL too).
  */
-function frontierFigure(group: string, trained: readonly Trained[]): StudyFigure[] {
+function frontierFigure(group: string, trained: readonly TrainedRun[]): StudyFigure[] {
   const settings = groupBy(
     trained.filter(({ path }) => path.length > 0),
     ({ setting }) => setting || group,
   );
   if (settings.size === 0) return [];
-  const at = ({ kl, reward }: Place) => ({ x: Math.sqrt(kl), y: reward });
+  const at = ({ kl, reward }: FrontierPoint) => ({ x: Math.sqrt(kl), y: reward });
   const gap = { kl: Number.NaN, reward: Number.NaN };
   const series = [...settings].flatMap(([name, runs]) => [
     points(
@@ -164,7 +164,7 @@ function frontierFigure(group: string, trained: readonly Trained[]): StudyFigure
 }
 
 /** The noise scale of parts of a training, by both estimators. */
-function noiseFigure(group: string, trained: readonly Trained[]): StudyFigure[] {
+function noiseFigure(group: string, trained: readonly TrainedRun[]): StudyFigure[] {
   const all = trained.flatMap(({ noise }) => noise);
   const last = Math.max(...all.map(({ step }) => step));
   const series = noiseWays.flatMap(({ text }, way) => {
@@ -193,7 +193,7 @@ function noiseFigure(group: string, trained: readonly Trained[]): StudyFigure[] 
 }
 
 /** Pass rate and entropy of evaluated checkpoints; a run with one checkpoint shows nothing over the steps. */
-function evaluationFigures(group: string, trained: readonly Trained[]): StudyFigure[] {
+function evaluationFigures(group: string, trained: readonly TrainedRun[]): StudyFigure[] {
   const runs = trained.filter(({ evaluated }) => evaluated.length > 0);
   if (runs.every(({ evaluated }) => evaluated.length < 2)) return [];
   const note = 'Checkpoints on the same tasks, by memrl eval-batch.';

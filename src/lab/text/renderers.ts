@@ -59,7 +59,7 @@ export function openRenderer(name: string | null, tokenizer: Tokenizer): Rendere
   }
   const beginning = beginningOf(tokenizer);
   const format: Format = formats[chosen as FormatName];
-  return { name: chosen, stop: format.stop, ...written(format, beginning) };
+  return { name: chosen, stop: format.stop, ...renderWith(format, beginning) };
 }
 
 /** The text of the vocabulary's beginning-of-text token. */
@@ -68,7 +68,7 @@ function beginningOf(tokenizer: Tokenizer): string {
   return first === undefined || first === tokenizer.end ? '' : (tokenizer.token(first) ?? '');
 }
 
-function written(format: Format, beginning: string): Pick<Renderer, 'prompt' | 'pieces'> {
+function renderWith(format: Format, beginning: string): Pick<Renderer, 'prompt' | 'pieces'> {
   const { before, after, lead, tail } = format;
   const message = ({ role, content }: Message) => `${before(role)}${lead}${content}${after}`;
   return {

@@ -2,7 +2,7 @@ import type { Message } from '../environments/memory/prompts.js';
 import { beginning, ending, memoryTokenizer, tail } from './memory-vocabulary.js';
 
 /** Messages of an example that are trained. */
-type Trained = 'last assistant message' | 'all assistant messages';
+type TrainedMessages = 'last assistant message' | 'all assistant messages';
 
 /** One supervised sequence. `weights[i]` is 1 when token i is trained, else 0. */
 export type Example = { readonly tokens: Int32Array; readonly weights: Uint8Array };
@@ -13,12 +13,12 @@ const names = { system: 'System', user: 'User', assistant: 'Assistant' } as cons
 
 /** The conversation as text, up to the start of the assistant's answer: `User: …\n\nAssistant: `. */
 export function generationPrompt(messages: readonly Message[]): Int32Array {
-  return Int32Array.from(memoryTokenizer.encode(`${beginning}${messages.map(written).join('')}${cue}`));
+  return Int32Array.from(memoryTokenizer.encode(`${beginning}${messages.map(messageText).join('')}${cue}`));
 }
 
 /** Tokens after a complete answer: the next message, and the cue for the assistant. */
 export function continuationPrompt(next: Message): number[] {
-  return memoryTokenizer.encode(`${written(next)}${cue}`);
+  return memoryTokenizer.encode(`${messageText(next)}${cue}`);
 }
 
 /**
@@ -27,7 +27,7 @@ export function continuationPrompt(next: Message): number[] {
  *
  * Answers are encoded apart from the surrounding text, as the model itself would generate them.
  */
-export function supervisedExample(messages: readonly Message[], trained: Trained): Example {
+export function supervisedExample(messages: readonly Message[], trained: TrainedMessages): Example {
   const tokens: number[] = [];
   const weights: number[] = [];
   const add = (text: string, weight: 0 | 1) => {
@@ -38,7 +38,7 @@ export function supervisedExample(messages: readonly Message[], trained: Trained
   let unsaid: string = beginning;
   messages.forEach((message, index) => {
     if (message.role !== 'assistant') {
-      unsaid += written(message);
+      unsaid += messageText(message);
       return;
     }
     const last = index === messages.length - 1;
@@ -63,6 +63,6 @@ export function response(ids: Int32Array, endId: number): { text: string; comple
   return { text: memoryTokenizer.decode(complete ? ids.subarray(0, -1) : ids), complete };
 }
 
-function written(message: Message): string {
+function messageText(message: Message): string {
   return `${names[message.role]}: ${message.content}${ending}`;
 }

@@ -10,7 +10,7 @@ import {
   cookbookAdam,
   datumsOf,
   type KlPenalty,
-  owned,
+  handleLater,
   type Prepared,
   type RolloutDatum,
   update,
@@ -23,7 +23,7 @@ import {
 export type Models = { readonly service: TrainingService; readonly reference: TrainingService | null };
 
 /** How a batch of groups becomes optimizer steps. */
-export type Learning = {
+export type LearningOptions = {
   readonly objective: Objective;
   readonly estimator: AdvantageEstimator;
   readonly scale: Scale;
@@ -61,7 +61,7 @@ export type Learning = {
 export type BatchUpdate = {
   readonly statistics: UpdateStatistics;
   readonly policyBase: number;
-  readonly moved: Moved | null;
+  readonly moved: PolicyMove | null;
 };
 
 type Groups = readonly (readonly Rollout[])[];
@@ -74,7 +74,12 @@ const uncounted: CountTime = (_, work) => work();
  *
  * @returns null when there was no signal, and the weights are unchanged.
  */
-export async function learn(models: Models, groups: Groups, how: Learning, step: number): Promise<BatchUpdate | null> {
+export async function learn(
+  models: Models,
+  groups: Groups,
+  how: LearningOptions,
+  step: number,
+): Promise<BatchUpdate | null> {
   const { datums, policyBase } = await prepare(models, groups, how);
   if (datums.length === 0) return null;
   const { count = uncounted } = how;
@@ -92,13 +97,13 @@ export async function learn(models: Models, groups: Groups, how: Learning, step:
 export async function learnAsPlayed(
   models: Models,
   substeps: readonly (readonly Promise<Groups>[])[],
-  how: Learning,
+  how: LearningOptions,
   step: number,
 ): Promise<BatchUpdate> {
   const prepared: Prepared[] = [];
   const datums = substeps.map((minibatches) =>
     minibatches.map((groups) =>
-      owned(
+      handleLater(
         groups.then(async (played) => {
           const minibatch = await prepare(models, played, how);
           prepared.push(minibatch);
@@ -115,17 +120,17 @@ export async function learnAsPlayed(
   return { statistics, policyBase, moved: await movedBy(models, all, how) };
 }
 
-function prepare(models: Models, groups: Groups, how: Learning): Promise<Prepared> {
+function prepare(models: Models, groups: Groups, how: LearningOptions): Promise<Prepared> {
   const { count = uncounted } = how;
   return count('prepare_minibatch', async () => {
-    const datums = await count('assemble_training_data', async () => assembled(groups, how));
+    const datums = await count('assemble_training_data', async () => assembleDatums(groups, how));
     const { reference } = models;
     if (reference === null || datums.length === 0) return { datums, policyBase: 0, tokens: 0 };
     return count('kl_vs_base', () => comparedWith(reference, { service: models.service, datums }, how));
   });
 }
 
-function assembled(groups: Groups, how: Learning): RolloutDatum[] {
+function assembleDatums(groups: Groups, how: LearningOptions): RolloutDatum[] {
   const compared: number[][][] = [];
   for (const group of groups) compared.push(advantages(earnedIn(group), how.estimator, how.scale));
   const { normalization } = how;
@@ -143,13 +148,13 @@ function earnedIn(group: readonly Rollout[]): number[][] {
  * The sampler's log-probabilities. null at another temperature than 1, where the first optimizer step takes the ratio
  * as 1: the policy that sampled is the one being trained.
  */
-function samplerOf(how: Learning): ((rollout: Rollout) => ArrayLike<number>) | null {
+function samplerOf(how: LearningOptions): ((rollout: Rollout) => ArrayLike<number>) | null {
   const { temperature, substeps, offPolicy = false, measuresMove = false } = how;
   if (temperature === 1) return ({ logprobs }) => logprobs;
   return substeps === 1 && !offPolicy && !measuresMove ? null : ({ samplingLogprobs }) => samplingLogprobs;
 }
 
-function optionsOf(how: Learning, step: number): UpdateOptions {
+function optionsOf(how: LearningOptions, step: number): UpdateOptions {
   const { objective, temperature, substeps, entropyCoefficient, maxStepKl } = how;
   const pull = how.pull === 0 ? null : { estimator: how.pullEstimator ?? k3, coefficient: how.pull };
   return {
@@ -168,20 +173,20 @@ function optionsOf(how: Learning, step: number): UpdateOptions {
 async function movedBy(
   { service }: Models,
   datums: readonly RolloutDatum[],
-  { measuresMove = false, temperature, count = uncounted }: Learning,
-): Promise<Moved | null> {
+  { measuresMove = false, temperature, count = uncounted }: LearningOptions,
+): Promise<PolicyMove | null> {
   return measuresMove ? count('compute_post_kl', () => movedOn(datums, service, temperature)) : null;
 }
 
 /** How far a policy moved on generated tokens: sums of log-probability before less after, and of half its square. */
-type Moved = { readonly kl1: number; readonly kl2: number; readonly tokens: number };
+type PolicyMove = { readonly kl1: number; readonly kl2: number; readonly tokens: number };
 
 /** @param datums With the log-probabilities at sampling. */
 export async function movedOn(
   datums: readonly Datum[],
   service: Pick<TrainingService, 'forward'>,
   temperature: number,
-): Promise<Moved> {
+): Promise<PolicyMove> {
   const after = await service.forward(datums, { temperature });
   let [kl1, kl2, tokens] = [0, 0, 0];
   datums.forEach(({ weights, logprobs: before }, index) => {

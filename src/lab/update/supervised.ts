@@ -56,7 +56,7 @@ export async function checkedStep(
 function supervisedDatums(examples: readonly Example[]): { readonly datums: Datum[]; readonly tokens: number } {
   const byPrompt = new Map<string, { readonly prompt: Int32Array; readonly datums: Datum[] }>();
   let learnt = 0;
-  for (const { example, count } of counted(examples)) {
+  for (const { example, count } of countExamples(examples)) {
     const start = example.weights.indexOf(1);
     const own = example.tokens.slice(0, start);
     const name = own.join();
@@ -69,7 +69,7 @@ function supervisedDatums(examples: readonly Example[]): { readonly datums: Datu
   return { datums: [...byPrompt.values()].flatMap(({ datums }) => datums), tokens: learnt };
 }
 
-function counted(examples: readonly Example[]): { example: Example; count: number }[] {
+function countExamples(examples: readonly Example[]): { example: Example; count: number }[] {
   const counts = new Map<string, { example: Example; count: number }>();
   for (const example of examples) {
     const name = `${example.tokens.join()}/${example.weights.join()}`;

@@ -222,12 +222,12 @@ export async function updateInParts(
       const datums = minibatch instanceof Promise ? await minibatch : minibatch;
       const pass = accumulate(service, datums, options);
       learnt.push(datums);
-      passes.push(options.isPipelined === true ? owned(pass) : await pass);
+      passes.push(options.isPipelined === true ? handleLater(pass) : await pass);
     }
     const step = () => service.optimStep(options.adam, boundOf(learnt, options));
     if (options.isPipelined === true) {
-      const taken = owned(step());
-      settled = owned(settled.then(() => settle(sums, passes, () => taken, options)));
+      const taken = handleLater(step());
+      settled = handleLater(settled.then(() => settle(sums, passes, () => taken, options)));
     } else await settle(sums, passes, step, options);
   }
   await settled;
@@ -235,7 +235,7 @@ export async function updateInParts(
 }
 
 /** Marks a rejection as handled, since the promise is awaited later. */
-export function owned<T>(promise: Promise<T>): Promise<T> {
+export function handleLater<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
   return promise;
 }

@@ -316,8 +316,8 @@ describe('settings of memrl rl', () => {
   it.each([
     [['num_substeps=2', 'num_minibatches=3', 'groups_per_batch=8'], 'cannot be cut into 2 substeps of 3'],
     [['num_substeps=4', 'groups_per_batch=5'], 'A batch of 5 groups cannot be cut into 4 equal substeps'],
-    [['async_config=AsyncConfig'], 'AsyncConfig needs a value'],
-    [['stream_minibatch_config=StreamMinibatchConfig'], 'StreamMinibatchConfig needs a value'],
+    [['async_config=AsyncConfig'], 'AsyncConfig is given without the value'],
+    [['stream_minibatch_config=StreamMinibatchConfig'], 'StreamMinibatchConfig is given without the value'],
     [['environment=arithmetic', 'environment.mx=9'], 'has no parameter `mx`'],
     [['engine=tinker'], 'needs a service'],
   ])('are refused when they exclude each other: %j', async (argv, problem) => {

@@ -164,8 +164,8 @@ describe('memrl warmup', () => {
   it('fails with the measured values when it was too short, and again when it is repeated', async () => {
     const path = tempDirectory();
     const argv = ['n_values=16', 'n_batches=2', 'eval_every=0'];
-    await expect(warmupIn(path, argv)).rejects.toThrow(/not even enough.*N=16: only [\d.]+ % of answers are valid/);
-    await expect(warmupIn(path, argv)).rejects.toThrow(/not even enough/);
+    await expect(warmupIn(path, argv)).rejects.toThrow(/not uniform enough.*N=16: only [\d.]+ % of answers are valid/);
+    await expect(warmupIn(path, argv)).rejects.toThrow(/not uniform enough/);
   });
 
   it('interrupted and resumed, ends with the same files', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { passes, plan, type Placed } from '../../../src/lab/engine/model/generation.js';
+import { passes, plan, type FamilyRows } from '../../../src/lab/engine/model/generation.js';
 
 type Sequence = { readonly prompt: Int32Array; readonly room: number; readonly id: number };
 
@@ -14,7 +14,7 @@ const sequences: fc.Arbitrary<Sequence[]> = fc
 const bound = fc.constantFrom(1, 40, 120, 10_000);
 
 /** Rows of the cache that a family has, each as [first, number]. */
-function rowsOf({ prompt, row, own, sequences: all }: Placed<Sequence>): [number, number][] {
+function rowsOf({ prompt, row, own, sequences: all }: FamilyRows<Sequence>): [number, number][] {
   return [[row, prompt.length], ...own.map((first, index): [number, number] => [first, all[index]!.room - 1])];
 }
 
@@ -99,7 +99,7 @@ describe('the plan of sequences that are generated together', () => {
         const { families } = plan(all, { perRow: 1, perSequence: 3, most: 10_000 })[0]!;
         const cut = passes(families, rows);
         expect(cut.flat()).toEqual(families);
-        const unseen = ({ prompt, common }: Placed<Sequence>) => prompt.length - common;
+        const unseen = ({ prompt, common }: FamilyRows<Sequence>) => prompt.length - common;
         cut.forEach((pass, index) => {
           const computed = pass.reduce((sum, family) => sum + unseen(family), 0);
           expect(computed <= rows || pass.length === 1).toBe(true);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { numbers } from '../engine/models.js';
-import { driftLimitsOf, driftOf, type Reading } from '../../../src/lab/evaluation/drift.js';
+import { driftLimitsOf, driftOf, type SampleLogprobs } from '../../../src/lab/evaluation/drift.js';
 
 /** Samples of so many tokens, all of which have the same log-probability. */
-const samples = (...each: [logprob: number, tokens: number][]): Reading =>
+const samples = (...each: [logprob: number, tokens: number][]): SampleLogprobs =>
   each.map(([logprob, tokens]) => Array<number>(tokens).fill(logprob));
 
 /** 101 samples of ten tokens with surprisals from 1 to 2 nats: the mean is 1.5, the 95 % quantile 1.95. */

@@ -211,7 +211,7 @@ describe('a model that cannot be computed', () => {
     {
       what: 'with more layers than tensors',
       spoil: config({ num_hidden_layers: 1000 }),
-      says: /tells of 1000 layers/,
+      says: /config has 1000 layers/,
     },
     {
       what: 'that is too large for any memory',
@@ -321,12 +321,12 @@ describe('a model that cannot be computed', () => {
     {
       what: 'says a tensor to be in another file',
       spoil: weightMap((map) => (map['lm_head.weight'] = 'model-00001-of-00007.safetensors')),
-      says: /holds "lm_head.weight", which it does not say|does not hold "lm_head.weight"/,
+      says: /holds "lm_head.weight", which the index does not list|does not hold "lm_head.weight"/,
     },
     {
       what: 'passes over a tensor',
       spoil: weightMap((map) => delete map['lm_head.weight']),
-      says: /holds "lm_head.weight", which it does not say/,
+      says: /holds "lm_head.weight", which the index does not list/,
     },
     {
       what: 'has no map',

@@ -39,7 +39,7 @@ describe('the description of a model by memrl', () => {
       'shape         2 layers, width 16, 2 heads on 1 of keys and values, feed-forward 44, vocabulary 48, tied head',
       'context       64 tokens, RoPE base 10,000, norm epsilon 0.000001',
       'parameters    6,608; stored as F32: 26 KiB in 1 file',
-      "tokenizer     WordLevel, 60 of the model's 48 tokens, nothing said to end a text",
+      "tokenizer     WordLevel, 60 of the model's 48 tokens, no end-of-text token",
       'memory games  not for them: its vocabulary is another (memrl warmup makes a model that can play)',
       'cannot open   the tokenizer has 60 tokens, and the model knows 48',
     ]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { controlled, entropyControls } from '../../../src/lab/probes/control-variates.js';
+import { applyControlVariates, entropyControls } from '../../../src/lab/probes/control-variates.js';
 import { entropyCurvature } from '../../../src/lab/probes/entropy-curvature.js';
 import { credits, entropyDerivatives, entropySlope } from '../../../src/lab/probes/entropy-derivative.js';
 import { entropyEstimates, total, units, type ScoredSequence } from '../../../src/lab/probes/entropy-estimates.js';
@@ -174,7 +174,7 @@ describe('control variates', () => {
     const estimates = Array.from({ length: 300 }, (_, seed) => {
       const { sequences, slopes: own } = drawn(200, seed);
       const plain = entropySlope(sequences, own, { credit: 'whole' });
-      return { plain, less: controlled(plain, entropyControls(sequences, own)) };
+      return { plain, less: applyControlVariates(plain, entropyControls(sequences, own)) };
     });
     const spread = (of: (each: (typeof estimates)[number]) => number) =>
       Math.sqrt(estimates.reduce((sum, each) => sum + (of(each) - exact) ** 2, 0) / 300);
@@ -185,7 +185,7 @@ describe('control variates', () => {
   });
 
   it('change nothing when they are all zero', () => {
-    const { value, varianceRatio } = controlled({ value: 3, influences: [1, 2] }, { none: [0, 0] });
+    const { value, varianceRatio } = applyControlVariates({ value: 3, influences: [1, 2] }, { none: [0, 0] });
     expect([value, varianceRatio]).toEqual([3, 1]);
   });
 });

@@ -132,7 +132,7 @@ describe('a detector that does not exist so', () => {
     ['happy_density', { max_density: 5 }, null, /takes as `max_density` a number from 0 to 1/],
     ['string_match', {}, null, /needs the parameter `strings`/],
     ['score_percentile', { num_generations: 16 }, null, /has no parameter `num_generations`/],
-    ['happy_any', {}, 'a', /happy_any` looks at the scores of no single component.*Leave `component` out/s],
+    ['happy_any', {}, 'a', /happy_any` does not read the scores of a single component.*Leave `component` out/s],
     ['./mine.mjs', {}, 'a', /third argument/],
   ])('%s with %j of component %s is refused', async (name, params, component, said) => {
     expect(await mistake(() => checkDetector({ name, params, component }))).toMatch(said);

@@ -131,7 +131,7 @@ hack_freq_detector: { name: happy_any }
   it('may take its routing mode from the command line', async () => {
     expect(read(retainOnly).routingMode).toBe('none');
     expect(await mistake(() => read(retainOnly, { routingMode: 'shared' }))).toMatch(
-      /nothing can be routed, and it is shared/,
+      /nothing can be routed, but it is shared/,
     );
     expect(read(withForget, { routingMode: 'none' }).detector).not.toBe(null);
   });
@@ -192,7 +192,7 @@ describe('an invalid or inconsistent file', () => {
     [
       'no word on the detector',
       changed(/rh_detector: .*\nrh_detector_recall.*\n/, ''),
-      /`rh_detector`: it must be said how.*rh_detector: null/s,
+      /`rh_detector`: the detector of hacks must be given.*rh_detector: null/s,
     ],
     [
       'no detector, but routing',
@@ -217,7 +217,7 @@ describe('an invalid or inconsistent file', () => {
     [
       'retain only, without a word on routing',
       retainOnly.replace(/training.*/, ''),
-      /`training\.routing_mode`: .*it is not said.*routing_mode: none/s,
+      /`training\.routing_mode`: .*it is not given.*routing_mode: none/s,
     ],
     [
       'a detector of an unknown component',
@@ -227,7 +227,7 @@ describe('an invalid or inconsistent file', () => {
     [
       'a detector of no component in particular',
       changed('hack_freq_detector: null', 'hack_freq_detector: { name: score_percentile }'),
-      /`hack_freq_detector`: the detector `score_percentile` looks at the scores of one component, and there are 2/,
+      /`hack_freq_detector`: the detector `score_percentile` reads the scores of one component, and there are 2/,
     ],
     [
       'an unknown reward',

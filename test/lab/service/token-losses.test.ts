@@ -96,7 +96,7 @@ describe('clip bounds of single tokens', () => {
 
   it('are refused by an objective that clips nothing', async () => {
     await expect(differentiated([{ ...datum, clips }], { objective: importanceSampling })).rejects.toThrow(
-      /cuts no ratio/,
+      /does not clip/,
     );
   });
 });

@@ -4,8 +4,8 @@ import { agreement, type Expected, verdictOf } from '../../../src/lab/study/clai
 import { claims } from '../../../src/lab/study/claims/claim-text.js';
 import { sweepNameOf } from '../../../src/lab/study/claims/claim-text.js';
 import { headlineMarkdown, claimsMarkdown, storedSections } from '../../../src/lab/study/claims/claims-page.js';
-import { measured } from '../../../src/lab/study/claims/measures.js';
-import { published } from '../../../src/lab/study/claims/published.js';
+import { computeMeasure } from '../../../src/lab/study/claims/measures.js';
+import { readPublished } from '../../../src/lab/study/claims/published.js';
 import { readStudy } from '../../../src/contract/study.js';
 import { memrl } from '../program.js';
 import { parseSweepFile } from '../../../src/spec/file/parse-sweep-file.js';
@@ -103,7 +103,7 @@ binned     64  8      ∞ [2, ∞] wide n=4              ×3    1/2
 | | .1 .2 .3 | 8 of 8 |
 `;
   const read = (row: Record<string, string>, column: string) =>
-    published({ page: 'p', after: 'before', row, column }, () => text);
+    readPublished({ page: 'p', after: 'before', row, column }, () => text);
 
   it('is read from its cell in any notation, also beside empty cells', () => {
     expect(read({ condition: 'binary', B: '' }, 'episodes')).toEqual({ value: 490, interval: [300, 1030], n: null });
@@ -155,8 +155,8 @@ describe('the study of a sweep that tries claims', () => {
     const of = { condition: 'binary', N: 64 };
     const over = { condition: 'SFT', N: 64, extra: { batch_size: 1 } };
     const measure = { kind: 'episodes over examples', of, over } as const;
-    expect(measured(measure, sections)!.value).toBeCloseTo(63.87, 2);
-    expect(measured(measure, sections)).toEqual(measured(measure, stored('headline')!));
+    expect(computeMeasure(measure, sections)!.value).toBeCloseTo(63.87, 2);
+    expect(computeMeasure(measure, sections)).toEqual(computeMeasure(measure, stored('headline')!));
   });
 
   it('agrees with an independent computation from the same files, as the page does', () => {
@@ -164,7 +164,7 @@ describe('the study of a sweep that tries claims', () => {
     const other = ratio(runsOf(at('headline')), 'single', 'sft');
     const row = { condition: 'binary', N: 64 };
     const over = { condition: 'SFT', N: 64, extra: { batch_size: 1 } };
-    const onPage = measured({ kind: 'episodes over examples', of: row, over }, stored('headline')!)!;
+    const onPage = computeMeasure({ kind: 'episodes over examples', of: row, over }, stored('headline')!)!;
     expect(onPage).toMatchObject({ value: expect.closeTo(other.value, 9) as number, n: other.n });
     expect(onPage.interval).toEqual([other.low, other.high].map((end) => expect.closeTo(end, 9) as number));
     expect(page('docs/claims.md')).toMatch(/episodes over examples, N = 64 \| 63.9 \[/);
@@ -180,7 +180,7 @@ describe('a difference of two settings', () => {
     }));
     const sections = [{ kind: 'metrics', group: 'main', rows } as const];
     const told = (of: string, less: string) =>
-      measured({ kind: 'difference', group: 'main', metric: 'reward', of, less }, sections);
+      computeMeasure({ kind: 'difference', group: 'main', metric: 'reward', of, less }, sections);
     const tenth = expect.closeTo(0.1, 9) as number;
     expect(told('k=1', 'k=0')).toEqual({ value: tenth, interval: [tenth, tenth], n: 4 });
     expect(told('k=2', 'k=0')).toBeNull();

@@ -53,7 +53,7 @@ it('weights are a model for any command by their tinker:// path, on the machine 
   expect(findModel(join(home, model, 'weights/w'))).toBe(findModel(path, home));
   expect(() => findModel(`tinker://${model}/weights/other`, home)).toThrow(/There are no weights of tinker:.*other in/);
   for (const other of ['tinker://../weights/w', `tinker://${model}/weights/..`, `tinker://${model}/else/w`]) {
-    expect(() => findModel(other, home)).toThrow(/is not a path of weights/);
+    expect(() => findModel(other, home)).toThrow(/is not a tinker:\/\/ path of weights/);
   }
 });
 

@@ -169,7 +169,7 @@ describe('answers from a server', () => {
   it.each([
     ['lora_rank=0', 'A server gets new weights as a LoRA'],
     ['sampling=gpubox:8000', 'sampling=gpubox:8000 is not the address of a server'],
-    ['temperature=0.7', 'says its log-probabilities at temperature 1'],
+    ['temperature=0.7', 'returns its log-probabilities at temperature 1'],
   ])('are refused for %s', async (setting, words) => {
     const { url } = await serving(base);
     await expect(trained(`sampling=${url}`, setting)).rejects.toThrow(words);

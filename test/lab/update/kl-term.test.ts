@@ -5,7 +5,7 @@ import { klEstimators, klTerms, ppo, pulls, type Normalization } from '../../../
 import { rng } from '../../../src/lab/rng.js';
 import { EngineService } from '../../../src/lab/service/engine-service.js';
 import { endingId } from '../../../src/lab/text/memory-vocabulary.js';
-import { learn, type Learning } from '../../../src/lab/update/learn.js';
+import { learn, type LearningOptions } from '../../../src/lab/update/learn.js';
 import { microEngine } from '../micro-engine.js';
 import { playBatch } from '../rollouts/play.js';
 
@@ -58,7 +58,7 @@ describe('the KL term', () => {
         const unpaid = groups.map((group) =>
           group.map((rollout) => ({ ...rollout, rewards: rollout.rewards.map(() => ({ total: 0 })) })),
         );
-        const learning: Learning = {
+        const learning: LearningOptions = {
           ...{ objective: ppo({ low: 0.8, high: 1.2 }), estimator: 'trajectory', scale: 'none', normalization },
           ...klTerms(estimator, 1),
           ...{ entropyCoefficient: 0, skipConstantGroups: false, temperature: 1, maxStepKl: null, substeps: 1 },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { advantages, type AdvantageEstimator, type Scale } from '../../../src/lab/advantages/advantages.js';
-import { learn, type Learning } from '../../../src/lab/update/learn.js';
+import { learn, type LearningOptions } from '../../../src/lab/update/learn.js';
 import type { Engine } from '../../../src/lab/engine/engine.js';
 import {
   multiStepEnvironment,
@@ -28,7 +28,7 @@ type How = {
 };
 const plain: How = { estimator: 'trajectory', scale: 'none', normalization: 'sum', entropy: 0, reference: null };
 
-function learningOf({ entropy, reference, ...how }: How, rest: Partial<Learning> = {}): Learning {
+function learningOf({ entropy, reference, ...how }: How, rest: Partial<LearningOptions> = {}): LearningOptions {
   return {
     objective: importanceSampling,
     pull: reference?.coefficient ?? 0,
@@ -45,7 +45,7 @@ function learningOf({ entropy, reference, ...how }: How, rest: Partial<Learning>
 }
 
 /** One update of the engine. */
-async function update(engine: Engine, groups: Rollout[][], how: How, rest: Partial<Learning> = {}) {
+async function update(engine: Engine, groups: Rollout[][], how: How, rest: Partial<LearningOptions> = {}) {
   const reference = how.reference === null ? null : new EngineService(how.reference.engine);
   const done = await learn({ service: new EngineService(engine), reference }, groups, learningOf(how, rest), 0);
   return done === null ? null : { ...done.statistics, policyBase: done.policyBase };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Engine, PromptGroup } from '../../../src/lab/engine/engine.js';
 import { addEntropy } from '../../../src/lab/rollouts/statistics.js';
-import { learn, type Learning } from '../../../src/lab/update/learn.js';
+import { learn, type LearningOptions } from '../../../src/lab/update/learn.js';
 import { multiStepEnvironment } from '../../../src/lab/environments/memory/memory-environment.js';
 import { bitRequest } from '../../../src/lab/environments/memory/prompts.js';
 import { importanceSampling } from '../../../src/lab/objectives/objectives.js';
@@ -15,7 +15,7 @@ import { microEngine } from '../micro-engine.js';
 import { playBatch } from '../rollouts/play.js';
 
 const task = { id: 'two tokens', prompt: Int32Array.of(10, 11, 12), text: '' };
-const how: Learning = {
+const how: LearningOptions = {
   objective: importanceSampling,
   estimator: 'trajectory',
   scale: 'none',
@@ -39,7 +39,7 @@ function episode(logprobs: readonly number[], reward: number, turnOf = logprobs.
 }
 
 /** One update of the engine. @param base The model that a penalty is for leaving. */
-async function update(engine: Engine, groups: Rollout[][], learning: Learning, base: Engine | null = null) {
+async function update(engine: Engine, groups: Rollout[][], learning: LearningOptions, base: Engine | null = null) {
   const reference = base === null ? null : new EngineService(base);
   const done = await learn({ service: new EngineService(engine), reference }, groups, learning, 0);
   return done === null ? null : { ...done.statistics, policyBase: done.policyBase };

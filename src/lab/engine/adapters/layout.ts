@@ -102,13 +102,13 @@ class Vector {
   size = 0;
 
   /** @returns The offset of a matrix of so many rows. Each takes `row` floats, of which `length` are the tensor's. */
-  takeRows(name: string, { rows, length, row }: Rows): number {
+  takeRows(name: string, { rows, length, row }: MatrixRows): number {
     this.tensors.push({ name, offset: this.size, shape: [rows, length], strides: [row, 1] });
     return this.#take(rows * row);
   }
 
   /** The same for a tensor whose columns lie in rows. */
-  takeColumns(name: string, { rows, length, row }: Rows): number {
+  takeColumns(name: string, { rows, length, row }: MatrixRows): number {
     this.tensors.push({ name, offset: this.size, shape: [length, rows], strides: [1, row] });
     return this.#take(rows * row);
   }
@@ -119,7 +119,7 @@ class Vector {
   }
 }
 
-type Rows = { readonly rows: number; readonly length: number; readonly row: number };
+type MatrixRows = { readonly rows: number; readonly length: number; readonly row: number };
 
 function takeFactors(
   vector: Vector,

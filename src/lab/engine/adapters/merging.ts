@@ -87,7 +87,7 @@ export class Merging {
     this.#merged = heap.allocate(this.#baseCount);
     this.#dense = heap.allocate(this.#baseCount);
     this.#factors = blocks.map((block) => this.#factorsOf(block));
-    const results = blocks.map(({ rank, bRow, inputs }) => Math.max(rank * bRow, inputs * padded(rank)));
+    const results = blocks.map(({ rank, bRow, inputs }) => Math.max(rank * bRow, inputs * paddedLength(rank)));
     this.#result = heap.allocate(Math.max(0, ...results));
     this.#put('weights', weights, { at: this.#base, parts: this.#frozen, length: offsetsOf(shape).size });
   }
@@ -176,22 +176,22 @@ export class Merging {
       toB: allocateProduct(heap, { columns: bRow, depth: inputs, aRow, aDepth: 1, cRow: bRow, ...densePanels }),
       toA: allocateProduct(heap, {
         ...transposed,
-        columns: padded(rank),
+        columns: paddedLength(rank),
         depth: outputs,
         aRow: matrixRow,
         aDepth: 1,
-        cRow: padded(rank),
+        cRow: paddedLength(rank),
       }),
     };
   }
 
-  #get({ at, parts }: Pick<Place, 'at' | 'parts'>, values: Float32Array): Float32Array {
+  #get({ at, parts }: Pick<HeapVector, 'at' | 'parts'>, values: Float32Array): Float32Array {
     const memory = this.#kernels.heap.f32.subarray(at / 4);
     for (const { from, to, count } of parts) values.set(memory.subarray(to, to + count), from);
     return values;
   }
 
-  #put(name: string, values: Floats, { at, parts, length }: Place): void {
+  #put(name: string, values: Floats, { at, parts, length }: HeapVector): void {
     if (values.length !== length) {
       throw new UserError(
         `\`${name}\` has ${values.length} numbers where ${length} are needed.`,
@@ -218,7 +218,7 @@ export class Merging {
     kernels.addScaled(rank * bRow, strength, this.#result, this.gradient + b * 4);
     kernels.packColumns(outputs, rank, records.right, bRow, records.panels);
     kernels.gemm(records.toA, inputs, this.#dense + records.matrix * 4, this.#result, 0);
-    const stride = padded(rank);
+    const stride = paddedLength(rank);
     for (let k = 0; k < rank; k++) {
       const to = this.gradient / 4 + a + k * aRow;
       for (let i = 0; i < inputs; i++) f32[to + i]! += f32[result + i * stride + k]!;
@@ -272,7 +272,7 @@ function frozenStretches(shape: ModelShape, computed: ModelShape): Stretch[] {
 }
 
 /** A vector on the heap, and how its `length` numbers lie there. */
-type Place = { readonly at: number; readonly parts: readonly Stretch[]; readonly length: number };
+type HeapVector = { readonly at: number; readonly parts: readonly Stretch[]; readonly length: number };
 
 /** The frozen model merged with adapters of these parameters, all at scale 1. */
 export function mergeAdapters(kernels: Kernels, adaptation: Adaptation, parameters: Float32Array): PlainModel {
@@ -292,6 +292,6 @@ export function strengthsOf(adapters: AdapterConfig, scales: readonly number[]):
   return adapters.map((adapter, index) => scales[index]! * strengthOf(adapter));
 }
 
-function padded(count: number): number {
+function paddedLength(count: number): number {
   return Math.ceil(count / 4) * 4;
 }

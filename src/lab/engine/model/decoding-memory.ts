@@ -34,7 +34,7 @@ export type Slot = {
 };
 
 /** Rows of a tape. */
-export type Recalled = { readonly tape: Tape; readonly rows: readonly number[] };
+export type TapeRows = { readonly tape: Tape; readonly rows: readonly number[] };
 
 /** Gives decoders their slots: the one that has computed the same before, else one that is not in use. */
 export class DecodingMemory {
@@ -93,7 +93,7 @@ export class DecodingMemory {
    * @returns null when not all are on one tape. `rows`: the tape's row of each token, those of the prompt first, then
    * those of each continuation but for its last, which nothing follows.
    */
-  recall({ prompt, continuations }: PromptGroup): Recalled | null {
+  recall({ prompt, continuations }: PromptGroup): TapeRows | null {
     const { version } = this.#model.parameters;
     for (const { slot } of this.#slots) {
       if (slot?.version !== version || !sameTokens(slot.prompt, prompt)) continue;

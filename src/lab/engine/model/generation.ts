@@ -38,7 +38,7 @@ type Drawer = { readonly sequence: Sequence; readonly row: number };
 type Step = { readonly parts: readonly Part[]; readonly drawers: readonly Drawer[] };
 
 /** Addresses of a wave's rows and of its scratch. */
-type Room = { readonly cache: Cache; readonly tempered: number; readonly scratch: number };
+type WaveBuffers = { readonly cache: Cache; readonly tempered: number; readonly scratch: number };
 
 /** Continues prompts until each has ended. */
 export class Generation {
@@ -150,7 +150,7 @@ export class Generation {
   }
 
   /** Computes all of a prompt but its end, which stays in `parts`. */
-  *#readBeginning(parts: Part[], most: number, { cache }: Room): Steps<void> {
+  *#readBeginning(parts: Part[], most: number, { cache }: WaveBuffers): Steps<void> {
     const { copyOf, ...last } = parts[0]!;
     const { tokens, ownBefore } = last;
     const pieces = partsOf({ first: 0, rows: tokens.length }, most).map(({ first, rows }): Part => {
@@ -169,7 +169,7 @@ export class Generation {
   }
 
   /** Runs the parts through the model, and draws the next token of each sequence in `drawers`. */
-  #step({ parts, drawers }: Step, sampling: Sampling, room: Room): void {
+  #step({ parts, drawers }: Step, sampling: Sampling, room: WaveBuffers): void {
     const { model } = this.#inference;
     const rows = { count: parts.length, ...room, ...this.#inference.run(room.cache, parts) };
     const seen = (row: number) => seenBy(drawers.find((drawer) => drawer.row === row)!.sequence);
@@ -182,7 +182,7 @@ export class Generation {
   }
 
   /** @param most Rows of scores at a time. */
-  #roomFor(rows: number, most: number): Room {
+  #roomFor(rows: number, most: number): WaveBuffers {
     const { model } = this.#inference;
     const lay = (cursor: Cursor) => ({
       scratch: cursor.take(model.widths.scores),
@@ -202,15 +202,15 @@ function* seenBy({ prompt, tokens }: Sequence): Generator<number> {
 }
 
 /** The part of a prompt that the prompt before it does not share. */
-function promptPart({ prompt, row, common, copyOf }: Placed<Sequence>): Part {
+function promptPart({ prompt, row, common, copyOf }: FamilyRows<Sequence>): Part {
   const part = { tokens: prompt.subarray(common), shared: 0, sharedRows: 0, own: row, ownBefore: common };
   return common > 0 ? { ...part, copyOf } : part;
 }
 
 /** A sequence with the rows it sees. */
-type Live = Pick<Part, 'shared' | 'sharedRows' | 'own'> & { readonly sequence: Sequence };
+type SequenceRows = Pick<Part, 'shared' | 'sharedRows' | 'own'> & { readonly sequence: Sequence };
 
-function rowsOf({ prompt, row, sequences, own }: Placed<Sequence>): Live[] {
+function rowsOf({ prompt, row, sequences, own }: FamilyRows<Sequence>): SequenceRows[] {
   return sequences.map((sequence, index) => ({
     sequence,
     shared: row,
@@ -219,7 +219,7 @@ function rowsOf({ prompt, row, sequences, own }: Placed<Sequence>): Live[] {
   }));
 }
 
-function lastToken({ sequence: { tokens }, shared, sharedRows, own }: Live): Part {
+function lastToken({ sequence: { tokens }, shared, sharedRows, own }: SequenceRows): Part {
   return { tokens: [tokens[tokens.length - 1]!], shared, sharedRows, own, ownBefore: tokens.length - 1 };
 }
 
@@ -245,7 +245,7 @@ export function checkPrompt(context: number, length: number, seed: number): void
     );
   }
   if (Number.isSafeInteger(seed)) return;
-  throw new UserError(`A sequence has the seed ${seed}.`, 'Use whole numbers as seeds.');
+  throw new UserError(`The seed ${seed} of a sequence is not a whole number.`, 'Use whole numbers as seeds.');
 }
 
 /** A sequence that will grow by at most `room` tokens. */
@@ -255,10 +255,14 @@ type Growing = { readonly prompt: Int32Array; readonly room: number };
 type Family<S> = { readonly prompt: Int32Array; readonly sequences: readonly S[]; readonly common: number };
 
 /** A family and its rows of the cache: those of its prompt, of the prompt it copies from, and of each sequence. */
-export type Placed<S> = Family<S> & { readonly row: number; readonly copyOf: number; readonly own: readonly number[] };
+export type FamilyRows<S> = Family<S> & {
+  readonly row: number;
+  readonly copyOf: number;
+  readonly own: readonly number[];
+};
 
 /** Families that grow side by side, and how many rows of cache they take. */
-type Wave<S> = { readonly families: readonly Placed<S>[]; readonly rows: number };
+type Wave<S> = { readonly families: readonly FamilyRows<S>[]; readonly rows: number };
 
 /**
  * Groups sequences by prompt, and cuts the whole into waves of bounded size; a large family may be in several, each
@@ -292,8 +296,8 @@ export function plan<S extends Growing>(
 }
 
 /** Families whose prompts are computed together: as many as fit in `rows` tokens, at least one. */
-export function passes<S>(placed: readonly Placed<S>[], rows: number): Placed<S>[][] {
-  const all: Placed<S>[][] = [];
+export function passes<S>(placed: readonly FamilyRows<S>[], rows: number): FamilyRows<S>[][] {
+  const all: FamilyRows<S>[][] = [];
   let taken = Infinity;
   for (const family of placed) {
     const unseen = family.prompt.length - family.common;

@@ -19,7 +19,7 @@ type Settings = { readonly learningRate: number; readonly weightDecay: number };
 const CLIP_EPSILON = 1e-6;
 
 /** Weights to be trained: flat vectors on the heap, and what they consist of. */
-type Trained = {
+type TrainedWeights = {
   readonly kernels: Kernels;
   readonly tensors: readonly Tensor[];
   readonly parameters: {
@@ -38,12 +38,12 @@ type Trained = {
 export class Optimizer {
   /** Steps taken. */
   step = 0;
-  readonly #model: Trained;
+  readonly #model: TrainedWeights;
   /** Room for the settings of a kernel's call. */
   readonly #settings: number;
   readonly #known = new WeakMap<readonly ParameterGroup[], readonly Stretch[]>();
 
-  constructor(model: Trained) {
+  constructor(model: TrainedWeights) {
     this.#model = model;
     this.#settings = model.kernels.heap.allocate(16);
   }
@@ -144,10 +144,10 @@ function stretchesOf(tensors: readonly Tensor[], groups: readonly ParameterGroup
     if (strides[1] === undefined || strides[1] === 1) all.push({ start: offset, count: rows * columns, ...common });
     else for (let j = 0; j < columns; j++) all.push({ start: offset + j * strides[1], count: rows, ...common });
   }
-  return merged(all.sort((a, b) => a.start - b.start));
+  return mergeStretches(all.sort((a, b) => a.start - b.start));
 }
 
-function merged(ordered: readonly Stretch[]): Stretch[] {
+function mergeStretches(ordered: readonly Stretch[]): Stretch[] {
   const all: Stretch[] = [];
   for (const next of ordered) {
     const last = all.at(-1);

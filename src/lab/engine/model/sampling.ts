@@ -7,7 +7,7 @@ import type { Model } from './model.js';
 const LOWEST_TEMPERATURE = 1e-6;
 
 /** Rows of unnormalised scores, and scratch of the same size for the distributions to draw from. */
-type Rows = {
+type ScoreRows = {
   readonly count: number;
   readonly scores: number;
   readonly tempered: number;
@@ -30,7 +30,7 @@ type Draw = { readonly token: number; readonly logprob: number; readonly samplin
 export function distributions(
   model: Model,
   sampling: Sampling,
-  rows: Rows,
+  rows: ScoreRows,
   seen: (row: number) => Iterable<number>,
 ): Distributions {
   const { scores, tempered } = rows;
@@ -52,7 +52,7 @@ export function distributions(
 function changeScores(
   model: Model,
   { temperature, repetitionPenalty: penalty = 1 }: Sampling,
-  rows: Rows,
+  rows: ScoreRows,
   seen: (row: number) => Iterable<number>,
 ): boolean {
   const isTempered = temperature !== 0 && temperature !== 1;
@@ -66,7 +66,7 @@ function changeScores(
 /** Applies the penalty once for each token, however often it was seen. */
 function penalise(
   { kernels, widths }: Model,
-  { count, tempered }: Rows,
+  { count, tempered }: ScoreRows,
   penalty: number,
   seen: (row: number) => Iterable<number>,
 ): void {
@@ -85,15 +85,15 @@ function cuts({ shape }: Model, { temperature, topK = shape.vocabulary, topP = 1
   return temperature > 0 && (topK < shape.vocabulary || topP < 1);
 }
 
-function copyScores({ kernels, widths }: Model, { count, scores, tempered }: Rows): void {
+function copyScores({ kernels, widths }: Model, { count, scores, tempered }: ScoreRows): void {
   kernels.copy(count * widths.scores, scores, tempered);
 }
 
-function normalise({ kernels, shape, widths }: Model, { count, entropies }: Rows, at: number): void {
+function normalise({ kernels, shape, widths }: Model, { count, entropies }: ScoreRows, at: number): void {
   kernels.logSoftmax(count, shape.vocabulary, widths.scores, at, entropies);
 }
 
-function keepLikeliest(model: Model, { topK = model.shape.vocabulary, topP = 1 }: Sampling, rows: Rows): void {
+function keepLikeliest(model: Model, { topK = model.shape.vocabulary, topP = 1 }: Sampling, rows: ScoreRows): void {
   const { kernels, widths } = model;
   for (let row = 0; row < rows.count; row++) {
     kernels.keepLikeliest(widths.scores, rows.tempered + row * widths.scores * 4, topK, topP, rows.scratch);

@@ -9,7 +9,7 @@ export type Pause = () => Promise<void> | null;
 export const noPause: Pause = () => null;
 
 /** Consecutive rows of activations. */
-export type Rows = { readonly first: number; readonly rows: number };
+export type RowRange = { readonly first: number; readonly rows: number };
 
 /** Multiplications of one step: some tens of milliseconds. */
 export const STEP = 2 ** 30;
@@ -19,8 +19,8 @@ export function rowsOfStep(multiplicationsPerRow: number): number {
   return Math.max(1, Math.floor(STEP / multiplicationsPerRow / blockRows)) * blockRows;
 }
 
-export function partsOf({ first, rows }: Rows, most: number): Rows[] {
-  const parts: Rows[] = [];
+export function partsOf({ first, rows }: RowRange, most: number): RowRange[] {
+  const parts: RowRange[] = [];
   for (let done = 0; done < rows; done += most) parts.push({ first: first + done, rows: Math.min(most, rows - done) });
   return parts;
 }

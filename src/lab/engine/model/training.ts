@@ -6,9 +6,9 @@ import { spanSize, writeSpan } from '../kernels/records.js';
 import { checkScores, layOutBatch } from './batch.js';
 import { afterAttention, beforeAttention, fromRow } from './layer.js';
 import type { Model } from './model.js';
-import type { DecodingMemory, Recalled } from './decoding-memory.js';
+import type { DecodingMemory, TapeRows } from './decoding-memory.js';
 import { checkTemperature } from './sampling.js';
-import { partsOf, type Rows, rowsOfStep, type Steps } from './steps.js';
+import { partsOf, type RowRange, rowsOfStep, type Steps } from './steps.js';
 import { type Pass, TrainingMemory } from './training-buffers.js';
 
 /** Forward and backward over batches of prompt groups. Keeps the activations of the last forward pass. */
@@ -47,10 +47,10 @@ export class Training {
 
   *backward(dLogprob: Floats, dEntropy: Floats | null): Steps<void> {
     const pass = this.#pass;
-    if (pass === null) throw new UserError('There was no forward pass to go back through.', 'Call `forward` first.');
+    if (pass === null) throw new UserError('`backward` was called before any forward pass.', 'Call `forward` first.');
     if (pass.version !== this.#model.parameters.version) {
       throw new UserError(
-        'The weights have changed since the last forward pass, so its derivative is lost.',
+        'The weights have changed since the last forward pass, so its gradient can no longer be computed.',
         'Call `forward` again before `backward`.',
       );
     }
@@ -71,7 +71,7 @@ function fillTables({ model, batch, buffers }: Pass): void {
 }
 
 /** Rows of a layer that are computed in one step. */
-function blocksOf({ model, batch }: Pass): Rows[] {
+function blocksOf({ model, batch }: Pass): RowRange[] {
   const { width, feedForward } = model.shape;
   return partsOf({ first: 0, rows: batch.tokens.length }, rowsOfStep(width * (width + 3 * feedForward)));
 }
@@ -98,7 +98,7 @@ function* runLayers(pass: Pass): Steps<void> {
 }
 
 /** Copies the activations that decoding left, which have the same bits as those of `runLayers`. */
-function recallLayers({ model, batch, buffers }: Pass, { tape, rows }: Recalled): void {
+function recallLayers({ model, batch, buffers }: Pass, { tape, rows }: TapeRows): void {
   const { kernels, shape, widths } = model;
   const { width, feedForward } = shape;
   const { f32, i32 } = kernels.heap;
@@ -165,7 +165,7 @@ function* runBackward(pass: Pass, dLogprob: Floats, dEntropy: Floats | null): St
 // leaves it as it is, and the norm's backward adds the rest.
 
 /** @param block As many rows as `addProduct` sums at a time, or a multiple, so that the order of sums is that of all rows. */
-function feedForwardBackward({ model, buffers }: Pass, index: number, { first, rows }: Rows): void {
+function feedForwardBackward({ model, buffers }: Pass, index: number, { first, rows }: RowRange): void {
   const { kernels, shape, parameters } = model;
   const { width, feedForward } = shape;
   const { down, gateUp, mlpNorm } = parameters.layers[index]!;
@@ -183,7 +183,7 @@ function feedForwardBackward({ model, buffers }: Pass, index: number, { first, r
 }
 
 /** Derivatives w.r.t. the output of attention, into `dNormed`. */
-function outputBackward({ model, buffers }: Pass, index: number, { first, rows }: Rows): void {
+function outputBackward({ model, buffers }: Pass, index: number, { first, rows }: RowRange): void {
   const { kernels, shape, parameters } = model;
   const { output } = parameters.layers[index]!;
   const skip = first * shape.width * 4;
@@ -207,7 +207,7 @@ function attentionBackward({ model, batch, buffers }: Pass, index: number): void
   if (qkvBias !== null) addRows(kernels.heap, dQkv, { rows, columns: widths.qkv, to: qkvBias.gradient });
 }
 
-function projectionBackward({ model, buffers }: Pass, index: number, { first, rows }: Rows): void {
+function projectionBackward({ model, buffers }: Pass, index: number, { first, rows }: RowRange): void {
   const { kernels, shape, widths, parameters } = model;
   const { qkv, attentionNorm } = parameters.layers[index]!;
   const a = fromRow(model, buffers.layers[index]!, first);
@@ -288,12 +288,12 @@ function* headBackward(pass: Pass, dLogprob: Floats, dEntropy: Floats | null): S
 }
 
 /** Head rows whose log-probabilities are kept at the same time. */
-function chunksOf({ batch, buffers }: Pass): Rows[] {
+function chunksOf({ batch, buffers }: Pass): RowRange[] {
   return partsOf({ first: 0, rows: batch.headRows.length }, buffers.chunk);
 }
 
 /** A piece of the chunk that begins at row `chunk`: its scores are still in the cache when they become log-probabilities. */
-function pieceLogprobs({ model, buffers, temperature }: Pass, chunk: number, { first, rows }: Rows): void {
+function pieceLogprobs({ model, buffers, temperature }: Pass, chunk: number, { first, rows }: RowRange): void {
   const { kernels, shape, widths, parameters } = model;
   const scores = buffers.scores + (first - chunk) * widths.scores * 4;
   multiply(kernels, parameters.head.forward, rows, buffers.headNormed + first * shape.width * 4, scores, 0);
@@ -330,7 +330,7 @@ function sumByHeadRow({ model, batch, buffers }: Pass, dLogprob: Floats, dEntrop
 }
 
 /** Head rows with the address of their log-probabilities. */
-type Piece = Rows & { readonly logprobs: number };
+type Piece = RowRange & { readonly logprobs: number };
 
 function pieceBackward(pass: Pass, { first, rows, logprobs }: Piece, dLogprob: Floats): void {
   const { model, batch, buffers, temperature } = pass;

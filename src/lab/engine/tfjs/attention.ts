@@ -84,7 +84,7 @@ export function attention(
     attended.push({ q, k, v, p });
     return tf.reshape(tf.matMul(p, v), [-1, head]);
   });
-  const result = tf.reshape(device.rows(joined(device, results), tables.places), [-1, shape.width]);
+  const result = tf.reshape(device.rows(concatRows(device, results), tables.places), [-1, shape.width]);
   return { result, attended };
 }
 
@@ -128,6 +128,6 @@ function withoutPadding({ tf }: Device, vectors: Tensor, { readers, queries, isQ
   return tf.mul(tf.reshape(vectors, [readers, -1, queries, vectors.shape[1]!]), isQuery!);
 }
 
-function joined({ tf }: Device, tensors: readonly Tensor[]): Tensor {
+function concatRows({ tf }: Device, tensors: readonly Tensor[]): Tensor {
   return tensors.length === 1 ? tensors[0]! : tf.concat([...tensors], 0);
 }

@@ -1,5 +1,5 @@
 import util from 'node:util';
-import { Device, type Place, type Tf } from './device.js';
+import { Device, type Hardware, type Tf } from './device.js';
 
 /** Backends of TensorFlow.js, in the order in which they are tried. */
 export const backendNames = ['tfjs-node-gpu', 'tfjs-node', 'tfjs-webgpu', 'tfjs-wasm', 'tfjs-cpu'] as const;
@@ -7,7 +7,7 @@ export type BackendName = (typeof backendNames)[number];
 
 /** Result of trying a backend. */
 export type Attempt =
-  | { readonly name: BackendName; readonly kind: 'ready'; readonly device: Device; readonly where: Place }
+  | { readonly name: BackendName; readonly kind: 'ready'; readonly device: Device; readonly where: Hardware }
   | { readonly name: BackendName; readonly kind: 'absent'; readonly why: string };
 
 /** The process and its installed packages, as a backend sees them. Tests pass their own. */
@@ -19,7 +19,7 @@ type HostConfig = {
 
 const core = '@tensorflow/tfjs-core';
 
-const openers: Readonly<Record<BackendName, (host: HostConfig) => Promise<Opened>>> = {
+const openers: Readonly<Record<BackendName, (host: HostConfig) => Promise<OpenedBackend>>> = {
   'tfjs-node-gpu': (host) => openNode(host, 'tfjs-node-gpu'),
   'tfjs-node': (host) => openNode(host, 'tfjs-node'),
   'tfjs-webgpu': openWebgpu,
@@ -27,10 +27,10 @@ const openers: Readonly<Record<BackendName, (host: HostConfig) => Promise<Opened
   'tfjs-cpu': (host) => openPlain(host, 'cpu', 'plain JavaScript, one core'),
 };
 
-type Opened = { readonly device: Device; readonly where: Place };
+type OpenedBackend = { readonly device: Device; readonly where: Hardware };
 
 /** A backend that cannot be used here, with the reason. No bug. */
-class Absent extends Error {}
+class BackendUnavailable extends Error {}
 
 /** Tries one backend. Never throws: the result says why it cannot be used. */
 export async function openBackend(name: BackendName, host: HostConfig): Promise<Attempt> {
@@ -43,7 +43,7 @@ export async function openBackend(name: BackendName, host: HostConfig): Promise<
 
 function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof Absent) return message;
+  if (error instanceof BackendUnavailable) return message;
   // The message must hold wherever the package would come from.
   const missing = /Cannot find (?:package|module) '([^']+)'/.exec(message)?.[1];
   if (missing !== undefined) return `${missing} is not installed`;
@@ -54,7 +54,10 @@ function reasonOf(error: unknown): string {
 /**
  * Opens TensorFlow on Node. Of several GPUs that the process may see it uses the first; CUDA itself hides the others.
  */
-async function openNode({ load, environment }: HostConfig, name: 'tfjs-node-gpu' | 'tfjs-node'): Promise<Opened> {
+async function openNode(
+  { load, environment }: HostConfig,
+  name: 'tfjs-node-gpu' | 'tfjs-node',
+): Promise<OpenedBackend> {
   // TensorFlow.js 4.22 calls `util.isNullOrUndefined` in most kernels, and Node 23 removed it.
   const old = util as { isNullOrUndefined?: (value: unknown) => boolean };
   old.isNullOrUndefined ??= (value) => value === null || value === undefined;
@@ -67,21 +70,22 @@ async function openNode({ load, environment }: HostConfig, name: 'tfjs-node-gpu'
   return { device, where: { isGpu, words: isGpu ? `CUDA, ${which}` : 'TensorFlow on the processor' } };
 }
 
-async function openWebgpu({ load, environment }: HostConfig): Promise<Opened> {
+async function openWebgpu({ load, environment }: HostConfig): Promise<OpenedBackend> {
   const given = environment['ROCR_VISIBLE_DEVICES'] ?? environment['CUDA_VISIBLE_DEVICES'];
   // Vulkan does not know these variables, and Dawn takes the first adapter there is.
   if (given !== undefined && given.split(',')[0] !== '0') {
     const which = given === '' || given === '-1' ? 'no GPU' : `GPU ${given}`;
-    throw new Absent(`it takes the first GPU of the machine, and this process was given ${which}`);
+    throw new BackendUnavailable(`it takes the first GPU of the machine, and this process was given ${which}`);
   }
   const tf = exportsOf(await load(core)) as Tf;
   const adapter = await startWebgpu(await load('webgpu'));
-  if (adapter === null) throw new Absent('there is no adapter: no GPU with a Vulkan driver, or no Vulkan loader');
+  if (adapter === null)
+    throw new BackendUnavailable('there is no adapter: no GPU with a Vulkan driver, or no Vulkan loader');
   await load('@tensorflow/tfjs-backend-webgpu');
   return { device: await readyDevice(tf, 'webgpu'), where: adapter };
 }
 
-async function openPlain({ load }: HostConfig, backend: 'wasm' | 'cpu', words: string): Promise<Opened> {
+async function openPlain({ load }: HostConfig, backend: 'wasm' | 'cpu', words: string): Promise<OpenedBackend> {
   const tf = exportsOf(await load(core)) as Tf;
   await load(`@tensorflow/tfjs-backend-${backend}`);
   return { device: await readyDevice(tf, backend), where: { isGpu: false, words } };
@@ -90,7 +94,8 @@ async function openPlain({ load }: HostConfig, backend: 'wasm' | 'cpu', words: s
 async function readyDevice(tf: Tf, backend: string, name?: BackendName): Promise<Device> {
   // Otherwise every tensor is searched for NaN, and the plain backend advertises the others.
   tf.env().set('PROD', true);
-  if (!(await tf.setBackend(backend))) throw new Absent(`TensorFlow.js could not start its backend \`${backend}\``);
+  if (!(await tf.setBackend(backend)))
+    throw new BackendUnavailable(`TensorFlow.js could not start its backend \`${backend}\``);
   await tf.ready();
   return new Device(tf, backend, name);
 }
@@ -116,7 +121,7 @@ type AdapterInfo = {
  *
  * @returns The hardware it computes on; null when there is none.
  */
-async function startWebgpu(dawn: unknown): Promise<Place | null> {
+async function startWebgpu(dawn: unknown): Promise<Hardware | null> {
   const { create, globals } = dawn as Dawn;
   const gpu = create([]);
   // The same request as TensorFlow.js makes.
@@ -130,7 +135,7 @@ async function startWebgpu(dawn: unknown): Promise<Place | null> {
   return placeOf(adapter.info);
 }
 
-function placeOf({ vendor, architecture, description, isFallbackAdapter }: AdapterInfo): Place {
+function placeOf({ vendor, architecture, description, isFallbackAdapter }: AdapterInfo): Hardware {
   const isSoftware = isFallbackAdapter === true || /swiftshader|llvmpipe|lavapipe/i.test(architecture + description);
   const name = description === '' ? `${vendor} ${architecture}`.trim() : description;
   return { isGpu: !isSoftware, words: isSoftware ? `${name}, which computes on the processor` : name };

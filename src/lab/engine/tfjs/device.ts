@@ -6,7 +6,7 @@ export type { Tensor } from '@tensorflow/tfjs-core';
 type Tensor = tfjs.Tensor;
 
 /** The hardware that computes, in words, and whether it is a GPU. */
-export type Place = { readonly isGpu: boolean; readonly words: string };
+export type Hardware = { readonly isGpu: boolean; readonly words: string };
 
 /**
  * TensorFlow.js on one of its backends. The backends of a process share one library, which computes on one of them at

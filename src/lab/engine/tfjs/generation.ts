@@ -7,7 +7,7 @@ import { checkSampling } from '../model/sampling.js';
 import type { Device, Tensor } from './device.js';
 import { logSoftmax } from './head.js';
 import { type Cache, type Part, runTokens } from './inference.js';
-import { type Model, read as numbers } from './model.js';
+import { type Model, readAndDispose as numbers } from './model.js';
 
 /** A sequence that grows. `rows`: rows of the cache that hold its tokens. */
 type Sequence = {
@@ -30,10 +30,10 @@ type Uniforms = { readonly own: Tensor } | { readonly shared: Tensor; readonly u
 /** State kept on the device from token to token, one row for each sequence that continues. */
 type State = { readonly cache: Cache; readonly uniforms: Uniforms; readonly tokens: Tensor };
 
-type Step = { readonly state: State; readonly drawn: Drawn };
+type Step = { readonly state: State; readonly drawn: DrawnTokens };
 
 /** Tokens drawn for some sequences and not yet read. */
-type Unread = { readonly sequences: readonly Sequence[]; readonly drawn: Drawn };
+type UnreadTokens = { readonly sequences: readonly Sequence[]; readonly drawn: DrawnTokens };
 
 /** Tokens of each sequence between two reads on a GPU: up to so many are drawn in vain after a stop token. */
 const TOKENS_A_READ = 16;
@@ -99,7 +99,7 @@ async function runWave(model: Model, wave: readonly Sequence[], { sampling, stre
   const { device } = model;
   // A read costs nothing where memory is shared with the processor.
   const mostUnread = ['wasm', 'cpu'].includes(device.backend) ? 1 : TOKENS_A_READ;
-  const unread: Unread[] = [];
+  const unread: UnreadTokens[] = [];
   let live = wave;
   let step: Step = device.run(() => start(model, wave, { sampling, stream }));
   try {
@@ -245,7 +245,7 @@ function draw(
 }
 
 /** Reads all drawn tokens in one go. Tokens drawn after a sequence's end are dropped. */
-async function collect({ device }: Model, unread: Unread[], { stop = [], ends }: Sampling): Promise<void> {
+async function collect({ device }: Model, unread: UnreadTokens[], { stop = [], ends }: Sampling): Promise<void> {
   const read = unread.splice(0);
   if (read.length === 0) return;
   const flat = device.run(() =>
@@ -273,7 +273,7 @@ async function collect({ device }: Model, unread: Unread[], { stop = [], ends }:
 }
 
 /** The tokens that a step of sampling has drawn, one for each row, on the device. */
-type Drawn = {
+type DrawnTokens = {
   /** [rows], int32 */
   readonly tokens: Tensor;
   /** Log-probability of the token under the model, and under the distribution drawn from; [rows]. */
@@ -290,7 +290,7 @@ const NEVER = -1e30;
  * @param logprobs The model's, [rows × vocabulary];
  * @param uniforms in [0, 1), [rows].
  */
-function drawTokens(device: Device, logprobs: Tensor, uniforms: Tensor, sampling: Sampling): Drawn {
+function drawTokens(device: Device, logprobs: Tensor, uniforms: Tensor, sampling: Sampling): DrawnTokens {
   const { tf } = device;
   const { temperature } = sampling;
   if (temperature === 0) {
@@ -298,7 +298,7 @@ function drawTokens(device: Device, logprobs: Tensor, uniforms: Tensor, sampling
     return { tokens, logprobs: at(device, logprobs, tokens), samplingLogprobs: tf.zerosLike(uniforms) };
   }
   const tempered = temperature === 1 ? logprobs : logSoftmax(device, tf.div(logprobs, temperature));
-  const drawn = cut(device, tempered, sampling);
+  const drawn = applyTopKTopP(device, tempered, sampling);
   const tokens = passing(device, tf.exp(drawn), uniforms);
   return {
     tokens,
@@ -308,7 +308,7 @@ function drawTokens(device: Device, logprobs: Tensor, uniforms: Tensor, sampling
 }
 
 /** Applies top-k, then top-p, and normalises; ties of the last token kept stay. */
-function cut(device: Device, logprobs: Tensor, { topK = Infinity, topP = 1 }: Sampling): Tensor {
+function applyTopKTopP(device: Device, logprobs: Tensor, { topK = Infinity, topP = 1 }: Sampling): Tensor {
   const { tf } = device;
   const vocabulary = logprobs.shape[1]!;
   if (topK >= vocabulary && topP >= 1) return logprobs;

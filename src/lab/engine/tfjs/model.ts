@@ -17,7 +17,7 @@ export type Model = {
 };
 
 /** Reads the numbers of a tensor, once they are computed, and frees it. */
-export async function read(tensor: Tensor): Promise<Float32Array> {
+export async function readAndDispose(tensor: Tensor): Promise<Float32Array> {
   try {
     return (await tensor.data()) as Float32Array;
   } finally {

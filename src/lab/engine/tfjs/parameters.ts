@@ -50,7 +50,7 @@ export class Parameters {
 
   /** The weights' parts; call it inside `Device.run`. They stay until the weights change. */
   get parts(): Weights {
-    this.#parts ??= cut(this.#device, this.#shape, this.#flat.weights);
+    this.#parts ??= splitWeights(this.#device, this.#shape, this.#flat.weights);
     return this.#parts;
   }
 
@@ -113,7 +113,7 @@ function tensorsOf({ embedding, layers, finalNorm, head }: Weights): Tensor[] {
   return [embedding, ...own, finalNorm, ...(head === embedding ? [] : [head])];
 }
 
-function cut({ tf }: Device, shape: ModelShape, flat: Tensor): Weights {
+function splitWeights({ tf }: Device, shape: ModelShape, flat: Tensor): Weights {
   const { vocabulary, width, feedForward, tied } = shape;
   const offsets = offsetsOf(shape);
   const part = (offset: number, ...sizes: [number] | [number, number]): Tensor => {

@@ -20,7 +20,7 @@ import { noPause, type Pause, withPauses } from '../model/steps.js';
 import { adamStep } from './adam.js';
 import type { Device } from './device.js';
 import { generate } from './generation.js';
-import { type Model, read } from './model.js';
+import { type Model, readAndDispose } from './model.js';
 import { Parameters } from './parameters.js';
 import { rotationTables } from './rotation.js';
 import { Training } from './training.js';
@@ -90,7 +90,7 @@ export class TfjsEngine implements Engine {
     const { device, shape, parameters } = this.#model;
     const norm = device.run(() => adamStep(device, shape, parameters, options));
     this.#decoding.cache = null;
-    return (await read(norm))[0]!;
+    return (await readAndDispose(norm))[0]!;
   }
 
   decoder(prompt: Int32Array, sequences: number): Promise<Decoder> {
@@ -295,7 +295,7 @@ class Decoding implements Decoder {
     const { device, shape } = this.#model;
     const { cache, logprobs } = device.run(() => runTokens(this.#model, this.#memory.cache, parts, device.ids(tokens)));
     this.#memory.cache = cache;
-    const values = await read(logprobs);
+    const values = await readAndDispose(logprobs);
     return parts.map((_, part) => values.slice(part * shape.vocabulary, (part + 1) * shape.vocabulary));
   }
 }

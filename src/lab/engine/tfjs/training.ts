@@ -8,13 +8,13 @@ import { attentionTables, type AttentionTables, gradientTables } from './attenti
 import type { Device, Tensor } from './device.js';
 import { type Chunk, chunksOf, distribution, type Distribution, type ScoreGradient, scoresBackward } from './head.js';
 import { type LayerActivations, layerBackward, layerForward } from './layer.js';
-import { type Model, read } from './model.js';
+import { type Model, readAndDispose } from './model.js';
 import { type Normed, rmsNorm, rmsNormBackward } from './norm.js';
 import { flatten, type LayerWeights } from './parameters.js';
 import { type Rotation, rotationAt } from './rotation.js';
 
 /** Tensors that the forward pass leaves on the device for the backward pass. */
-type Kept = {
+type ForwardTensors = {
   readonly rotation: Rotation;
   readonly tables: AttentionTables;
   readonly layers: readonly LayerActivations[];
@@ -30,7 +30,7 @@ type Pass = {
   readonly chunks: readonly Chunk[];
   readonly temperature: number;
   readonly version: number;
-  readonly kept: Kept;
+  readonly kept: ForwardTensors;
 };
 
 /** Forward and backward over batches of prompt groups. Keeps the activations of the last forward pass. */
@@ -52,18 +52,18 @@ export class Training {
     const steps = forward(this.#model, { batch, blocks, chunks, temperature });
     const { scores, kept } = await withPauses(steps, this.#model.pause);
     const pass = { batch, blocks, chunks, temperature, version: parameters.version, kept };
-    const values = await read(scores);
+    const values = await readAndDispose(scores);
     this.#pass = pass;
     return tokenScores(pass, values);
   }
 
   *backward(gradient: ScoreGradient): Steps<void> {
     const pass = this.#pass;
-    if (pass === null) throw new UserError('There was no forward pass to go back through.', 'Call `forward` first.');
+    if (pass === null) throw new UserError('`backward` was called before any forward pass.', 'Call `forward` first.');
     const { parameters } = this.#model;
     if (pass.version !== parameters.version) {
       throw new UserError(
-        'The weights have changed since the last forward pass, so its derivative is lost.',
+        'The weights have changed since the last forward pass, so its gradient can no longer be computed.',
         'Call `forward` again before `backward`.',
       );
     }
@@ -84,20 +84,20 @@ function readersOf({ segments }: Batch): [Reader[], Reader[]] {
   const reader = ({ row, queries: rows, shared, sharedRows }: Batch['segments'][number]): Reader => ({
     row,
     rows,
-    keys: [...count(shared, sharedRows), ...count(row, rows)],
+    keys: [...rangeFrom(shared, sharedRows), ...rangeFrom(row, rows)],
   });
   const isPrompt = ({ sharedRows }: Batch['segments'][number]) => sharedRows === 0;
   return [segments.filter(isPrompt).map(reader), segments.filter((segment) => !isPrompt(segment)).map(reader)];
 }
 
-function count(first: number, length: number): number[] {
+function rangeFrom(first: number, length: number): number[] {
   return Array.from({ length }, (_, index) => first + index);
 }
 
 function* forward(
   model: Model,
   { batch, blocks, chunks, temperature }: Omit<Pass, 'version' | 'kept'>,
-): Steps<{ scores: Tensor; kept: Kept }> {
+): Steps<{ scores: Tensor; kept: ForwardTensors }> {
   const { device, shape, parameters } = model;
   const begun = device.run(() => ({
     rotation: rotationAt(device, model.rotation, device.ids(batch.positions)),
@@ -107,7 +107,7 @@ function* forward(
   const { rotation, tables } = begun;
   let { x } = begun;
   const layers: LayerActivations[] = [];
-  let kept: Kept | null = null;
+  let kept: ForwardTensors | null = null;
   try {
     for (let index = 0; index < shape.layers; index++) {
       const context = { device, shape, rotation, tables };
@@ -133,7 +133,7 @@ function headForward(
   model: Model,
   x: Tensor,
   { batch, chunks, temperature }: Pick<Pass, 'batch' | 'chunks' | 'temperature'>,
-): Pick<Kept, 'normed' | 'distribution'> & { scores: Tensor } {
+): Pick<ForwardTensors, 'normed' | 'distribution'> & { scores: Tensor } {
   const { device, shape, parameters } = model;
   const { tf } = device;
   const headX = device.rows(x, device.ids(batch.headRows));

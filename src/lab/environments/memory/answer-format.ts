@@ -68,16 +68,16 @@ function plain(text: string, format: AnswerFormat): string {
  * before decides.
  */
 function grayOf(digits: string): string {
-  return [...digits].map((digit, at) => reflected(digit, digits[at - 1])).join('');
+  return [...digits].map((digit, at) => grayDigit(digit, digits[at - 1])).join('');
 }
 
 function plainOf(gray: string): string {
   let digits = '';
   // Other characters stay as they are; the parser then refuses the answer.
-  for (const digit of gray) digits += /[0-9]/.test(digit) ? reflected(digit, digits.at(-1)) : digit;
+  for (const digit of gray) digits += /[0-9]/.test(digit) ? grayDigit(digit, digits.at(-1)) : digit;
   return digits;
 }
 
-function reflected(digit: string, before: string | undefined): string {
+function grayDigit(digit: string, before: string | undefined): string {
   return Number(before ?? 0) % 2 === 0 ? digit : String(9 - Number(digit));
 }

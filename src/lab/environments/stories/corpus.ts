@@ -35,7 +35,7 @@ export function story(seed: number, split: Split, index: number): string {
   const told = beats.map((beat) => ({ beat, text: expand(pick(beat.told, random), cast, random) }));
   // Draws one number per beat, whether or not the beat is told.
   const wanted = told.filter(({ beat }) => random.next() < 0.55 || beat.may !== true);
-  return shortened(wanted).join(' ');
+  return dropOptionalBeats(wanted).join(' ');
 }
 
 /** Every template of the grammar. */
@@ -44,7 +44,7 @@ export function templates(): readonly string[] {
 }
 
 /** Drops the last optional beats while there are too many sentences. */
-function shortened(told: readonly { readonly beat: Beat; readonly text: string }[]): string[] {
+function dropOptionalBeats(told: readonly { readonly beat: Beat; readonly text: string }[]): string[] {
   const kept = [...told];
   while (kept.reduce((sum, { text }) => sum + text.match(/[.?!]/g)!.length, 0) > mostSentences) {
     const last = kept.findLastIndex(({ beat }) => beat.may === true);
@@ -71,17 +71,17 @@ function castOf(random: Rng): Cast {
     'a-treat': `a ${pick(lists['treat']!, random)}`,
     ...{ relative: pick(relatives, random), elder: pick(elders, random) },
     ...{ bad: pick(badFeelings, random), afraid: pick(fears, random) },
-    ...{ good: weighted(goodFeelings, random), strong: pick(strengths, random) },
+    ...{ good: drawWeighted(goodFeelings, random), strong: pick(strengths, random) },
   };
 }
 
 const female = { he: 'she', him: 'her', his: 'her' };
 const male = { he: 'he', him: 'him', his: 'his' };
 
-type Person = { readonly name: string; readonly kind: string; readonly female: boolean };
+type Character = { readonly name: string; readonly kind: string; readonly female: boolean };
 
 /** @param taken A name that is already in use. */
-function personOf(random: Rng, taken: string): Person {
+function personOf(random: Rng, taken: string): Character {
   const female = random.next() < 0.5;
   const animal = random.next() < 0.3;
   const names = animal ? creatures : female ? girls : boys;
@@ -116,7 +116,7 @@ function pick<T>(items: readonly T[], random: Rng): T {
   return items[random.below(items.length)]!;
 }
 
-function weighted(items: readonly (readonly [string, number])[], random: Rng): string {
+function drawWeighted(items: readonly (readonly [string, number])[], random: Rng): string {
   const total = items.reduce((sum, [, weight]) => sum + weight, 0);
   let left = random.next() * total;
   return (items.find(([, weight]) => (left -= weight) < 0) ?? items.at(-1)!)[0];

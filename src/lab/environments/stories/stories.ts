@@ -76,7 +76,7 @@ export function storyPrompts(stories: Iterable<string>, tokenizer: Tokenizer, op
   const random = rng(options.seed, 'prompts');
   const prompts = new Set<string>();
   let barren = { pools: 0, stories: 0 };
-  for (const pool of pooled(stories, Math.min(largestPool, poolPerPrompt * options.count))) {
+  for (const pool of poolsOf(stories, Math.min(largestPool, poolPerPrompt * options.count))) {
     const before = prompts.size;
     for (const story of shuffle(pool, random)) {
       const prompt = promptOf(story, tokenizer, options);
@@ -103,7 +103,7 @@ function promptOf(story: string, tokenizer: Tokenizer, { length, dropShort }: Pr
 }
 
 /** Stories in groups of `size`; the last may be smaller. */
-function* pooled(stories: Iterable<string>, size: number): Generator<string[]> {
+function* poolsOf(stories: Iterable<string>, size: number): Generator<string[]> {
   let pool: string[] = [];
   for (const story of stories) {
     pool.push(story);

@@ -6,19 +6,24 @@ import { story, type Split } from './corpus.js';
 import { storiesFrom } from './story-source.js';
 
 /** Options for turning stories into sequences. */
-type Rows = { readonly tokenizer: Tokenizer; readonly end: number; readonly context: number };
+type SequenceOptions = { readonly tokenizer: Tokenizer; readonly end: number; readonly context: number };
 
 /**
  * A story as one sequence: its tokens and the end token, cut to the context. All tokens but the first are trained; the
  * first has nothing before it.
  */
-export function storyExample(text: string, { tokenizer, end, context }: Rows): Example {
+export function storyExample(text: string, { tokenizer, end, context }: SequenceOptions): Example {
   const tokens = Int32Array.from([...tokenizer.encode(text), end].slice(0, context));
   return { tokens, weights: Uint8Array.from(tokens, (_, at) => (at === 0 ? 0 : 1)) };
 }
 
 /** Source of a step's batch. `stories`: number of stories of all steps together. */
-type Wanted = { readonly path: string | null; readonly seed: number; readonly size: number; readonly stories: number };
+type BatchOptions = {
+  readonly path: string | null;
+  readonly seed: number;
+  readonly size: number;
+  readonly stories: number;
+};
 
 /**
  * The examples of any step. The grammar has a new story for each; a file's come in its order and, once it is used up,
@@ -26,7 +31,7 @@ type Wanted = { readonly path: string | null; readonly seed: number; readonly si
  *
  * @throws UserError when the file has no story to train on.
  */
-export function storyBatches(wanted: Wanted, rows: Rows): (step: number) => Example[] {
+export function storyBatches(wanted: BatchOptions, rows: SequenceOptions): (step: number) => Example[] {
   const { path, seed, size } = wanted;
   const of = path === null ? (index: number) => written(index) : fromFile(path, wanted, rows);
   return (step) => Array.from({ length: size }, (_, row) => of(step * size + row));
@@ -39,12 +44,16 @@ export function storyBatches(wanted: Wanted, rows: Rows): (step: number) => Exam
 /** The first stories of a split, for evaluation. @throws UserError when there are none. */
 export function firstExamples(
   { path, seed, count, split }: { path: string | null; seed: number; count: number; split: Split },
-  rows: Rows,
+  rows: SequenceOptions,
 ): Example[] {
   return examplesOf(path, split, { seed, count }, rows);
 }
 
-function fromFile(path: string, { seed, stories: count }: Wanted, rows: Rows): (index: number) => Example {
+function fromFile(
+  path: string,
+  { seed, stories: count }: BatchOptions,
+  rows: SequenceOptions,
+): (index: number) => Example {
   const examples = examplesOf(path, 'train', { seed, count }, rows);
   let known = { pass: 0, order: [...examples.keys()] };
   return (index) => {
@@ -61,7 +70,7 @@ function examplesOf(
   path: string | null,
   split: Split,
   { seed, count }: { seed: number; count: number },
-  rows: Rows,
+  rows: SequenceOptions,
 ): Example[] {
   const examples: Example[] = [];
   for (const text of storiesFrom(path, split, seed)) {

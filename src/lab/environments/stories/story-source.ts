@@ -44,7 +44,7 @@ export function* storiesFrom(path: string | null, split: Split, seed: number): G
   const place = placeOf(path, split);
   let count = 0;
   for (const text of textsOf(place.file)) {
-    const story = cleaned(text);
+    const story = cleanText(text);
     if (story === '' || (!place.ownSplit && isTest(story) !== (split === 'test'))) continue;
     count++;
     yield story;
@@ -75,7 +75,7 @@ export function sourceBytes(path: string | null): number[] {
  * Cleans a text as the corpus of SimpleStories was cleaned: plain quotation marks, hyphens and dots, letters without
  * accents, nothing that is not ASCII, single spaces.
  */
-export function cleaned(text: string): string {
+export function cleanText(text: string): string {
   return text
     .replace(/[“”„«»]/g, '"')
     .replace(/[‘’‚]/g, "'")
@@ -91,9 +91,9 @@ function isTest(story: string): boolean {
   return rng(0, `split/${story}`).next() < testShare;
 }
 
-type Place = { readonly file: string; readonly ownSplit: boolean };
+type StoryFile = { readonly file: string; readonly ownSplit: boolean };
 
-function placeOf(path: string, split: Split): Place {
+function placeOf(path: string, split: Split): StoryFile {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return { file: path, ownSplit: false };
   const names = ['.jsonl', '.txt'].map((extension) => split + extension);
   const found = names.find((name) => existsSync(join(path, name)));

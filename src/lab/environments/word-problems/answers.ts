@@ -50,7 +50,7 @@ export function sameAnswer(right: string, answer: string): boolean {
 function sameNumber(a: WrittenNumber, b: WrittenNumber): boolean {
   const isExact = a.numerator * b.denominator === b.numerator * a.denominator;
   if (isExact || (!a.isDecimal && !b.isDecimal) || isInteger(a) || isInteger(b)) return isExact;
-  return rounded(a) === rounded(b);
+  return roundDecimal(a) === roundDecimal(b);
 }
 
 function isInteger({ numerator, denominator, isDecimal }: WrittenNumber): boolean {
@@ -62,7 +62,7 @@ function isCount(number: WrittenNumber): boolean {
 }
 
 /** Rounds to units of the last decimal place compared; halves away from zero. */
-function rounded({ numerator, denominator }: WrittenNumber): bigint {
+function roundDecimal({ numerator, denominator }: WrittenNumber): bigint {
   const size = numerator < 0n ? -numerator : numerator;
   const units = (2n * size * 10n ** places + denominator) / (2n * denominator);
   return numerator < 0n ? -units : units;

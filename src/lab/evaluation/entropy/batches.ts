@@ -16,7 +16,7 @@ export type Policy = { readonly service: EngineService; readonly exact: Engine; 
  * Tasks of a batch and their answers. Batches of different names have different tasks when the number of tasks is
  * unlimited.
  */
-async function played(
+async function sampleAnswers(
   { service, environment }: Policy,
   config: EntropyConfig,
   { seed, name, prompts, copies }: { seed: number; name: string; prompts: number; copies: number },
@@ -39,7 +39,7 @@ export async function scoredBatch(
   config: EntropyConfig,
   { seed, name, prompts }: { seed: number; name: string; prompts: number },
 ): Promise<Scored> {
-  const batch = batchOf(await played(policy, config, { seed, name, prompts, copies: 1 }));
+  const batch = batchOf(await sampleAnswers(policy, config, { seed, name, prompts, copies: 1 }));
   return { batch, scores: await scoresOf(policy.exact, batch, config.temperature) };
 }
 
@@ -51,7 +51,7 @@ export async function updateBatch(
   config: EntropyConfig,
   { seed, name, prompts }: { seed: number; name: string; prompts: number },
 ): Promise<UpdateBatch> {
-  const groups = await played(policy, config, { seed, name, prompts, copies: config.G });
+  const groups = await sampleAnswers(policy, config, { seed, name, prompts, copies: config.G });
   const rewarded = rewardedBatch(groups, config.loss_normalization);
   const scores = await scoresOf(policy.exact, rewarded.batch, config.temperature);
   return { ...rewarded, scores_PG: inGroups(scores, config.G) };

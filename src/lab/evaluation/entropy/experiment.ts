@@ -6,7 +6,7 @@
  */
 import { decayingWeights } from '../../engine/double-precision.js';
 import type { Engine, Floats } from '../../engine/engine.js';
-import { controlled, entropyControls } from '../../probes/control-variates.js';
+import { applyControlVariates, entropyControls } from '../../probes/control-variates.js';
 import { entropyCurvature } from '../../probes/entropy-curvature.js';
 import { type DerivativeOptions, entropyDerivatives, entropySlope } from '../../probes/entropy-derivative.js';
 import { entropyEstimates, type ScoredSequence, total } from '../../probes/entropy-estimates.js';
@@ -33,7 +33,7 @@ export async function experiment(policy: Policy, config: EntropyConfig, seed: nu
     sloped(exact, await scoredBatch(policy, config, { seed, name, prompts }), update.direction, config);
   const E = await measured('E', config.B_E);
   const T = config.B_T === 0 ? E : await measured('T', config.B_T);
-  const { approx, slope } = await predicted(exact, E, update, config);
+  const { approx, slope } = await predictChange(exact, E, update, config);
   const truth = { T, direction: update.direction, prediction: T === E ? null : approx };
   const V =
     config.gns_prompts === 0
@@ -102,7 +102,7 @@ async function changes(
   for (const eta of config.eta) {
     const found = await changeAt(engine, T, { direction, step: eta }, config);
     const { change, standardError: error, before, after, ess, clipShare, logWeights } = found;
-    const lessNoise = controlled({ value: change, influences: found.influences }, variates);
+    const lessNoise = applyControlVariates({ value: change, influences: found.influences }, variates);
     const truth = { value: change, standardError: error };
     entries.push({
       eta,
@@ -302,7 +302,7 @@ function entropyGradient(
 }
 
 /** The first-order change of the entropy, from the batch E, with its second-order term. Values are by backward passes; what each answer adds to them, and hence errors, by differences. @returns `approx`, and `slope`: ∇H. */
-async function predicted(engine: Engine, E: Sloped, update: Update, config: EntropyConfig) {
+async function predictChange(engine: Engine, E: Sloped, update: Update, config: EntropyConfig) {
   const { per, credit } = config;
   const { direction, baseline, groupGradients, part } = update;
   const { scores, slopes } = E;
@@ -314,7 +314,7 @@ async function predicted(engine: Engine, E: Sloped, update: Update, config: Entr
   const value = dot(ofEntropy, direction);
   const withFixedLengths = dot(await entropyGradient(engine, E, fixed, config), direction);
   const slope = entropySlope(scores, slopes, own);
-  const lessNoise = controlled({ value, influences: slope.influences }, entropyControls(scores, slopes));
+  const lessNoise = applyControlVariates({ value, influences: slope.influences }, entropyControls(scores, slopes));
   const along = { direction, distance: bend[config.precision] };
   const curvature = entropyCurvature({ here: scores, ...(await scoredAlong(engine, E, along, config)) }, per);
   const approx = {

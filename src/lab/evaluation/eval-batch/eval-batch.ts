@@ -49,7 +49,7 @@ export async function evalBatch(
   const { path } = config;
   if (path === null) throw new UserError('There is no run to evaluate.', 'Give its directory: memrl eval-batch RUN.');
   const stored = StoredRun.safeParse(knownConfig(join(path, runFiles.config))).data ?? {};
-  const asked = askedOf(config, stored);
+  const asked = evaluationOptions(config, stored);
   const subjects = subjectsOf(path, config, stored);
   const root = config.log_path ?? join(path, evaluationFolder, folderOf(asked));
   makeDirectory(root, 'log_path');
@@ -61,7 +61,7 @@ export async function evalBatch(
       context.log(`step ${subject.step}: evaluated before`);
       continue;
     }
-    const found = await evaluated(subject, asked, { ...config, context });
+    const found = await evaluateCheckpoint(subject, asked, { ...config, context });
     keepEvaluation(root, { ...found, subject: described });
     context.log(`step ${subject.step}: ${subject.path}`);
     consolidate(root);
@@ -72,15 +72,15 @@ export async function evalBatch(
 }
 
 /** Options of the evaluation. */
-type Asked = ReturnType<typeof askedOf>;
+type EvaluationOptions = ReturnType<typeof evaluationOptions>;
 
 /** @throws UserError when neither the command nor the run names an environment. */
-function askedOf(config: EvalBatchConfig, stored: Stored) {
+function evaluationOptions(config: EvalBatchConfig, stored: Stored) {
   const environment = config.environment ?? stored.environment;
   const maxTokens = config.max_new_tokens ?? stored.max_new_tokens ?? stored.max_tokens;
   if (environment === undefined || environment === 'memory' || maxTokens === undefined) {
     throw new UserError(
-      `The run in ${config.path!} does not say which texts it plays with.`,
+      `The run in ${config.path!} does not record its environment.`,
       'Give environment= and max_new_tokens=.',
     );
   }
@@ -97,7 +97,7 @@ function askedOf(config: EvalBatchConfig, stored: Stored) {
   };
 }
 
-function folderOf({ environment, temperature, top_p: p, num_return_sequences: count }: Asked): string {
+function folderOf({ environment, temperature, top_p: p, num_return_sequences: count }: EvaluationOptions): string {
   return join(moduleName(environment), `temp${temperature}_p${p}_r${count}`);
 }
 
@@ -138,9 +138,13 @@ function digestOf(path: string): string | null {
   return existsSync(weights) ? createHash('sha256').update(readFileSync(weights)).digest('hex') : null;
 }
 
-type Opening = Pick<EvalBatchConfig, 'engine' | 'threads'> & { readonly context: ProcessContext };
+type EngineOptions = Pick<EvalBatchConfig, 'engine' | 'threads'> & { readonly context: ProcessContext };
 
-async function evaluated({ step, path }: Subject, asked: Asked, opening: Opening): Promise<Omit<Evaluated, 'subject'>> {
+async function evaluateCheckpoint(
+  { step, path }: Subject,
+  asked: EvaluationOptions,
+  opening: EngineOptions,
+): Promise<Omit<StepEvaluation, 'subject'>> {
   const { tokenizer } = textTokenizer(path);
   const whole = await openEnvironment(asked, tokenizer);
   const environment = whole.test ?? whole;
@@ -161,10 +165,10 @@ async function evaluated({ step, path }: Subject, asked: Asked, opening: Opening
 }
 
 /** @throws UserError for a share of unlimited tasks, or of more than all. */
-function promptsOf({ num_prompts: count, subset_frac: share }: Asked, { name, size }: Environment): number {
+function promptsOf({ num_prompts: count, subset_frac: share }: EvaluationOptions, { name, size }: Environment): number {
   if (share === undefined) return Math.min(count, size);
   if (size !== Infinity && share <= 1) return Math.max(1, Math.round(share * size));
-  const problem = share > 1 ? 'is no share' : `is a share of nothing: the tasks of ${name} have no end`;
+  const problem = share > 1 ? 'is not a share' : `is a share of the tasks, and ${name} has an unlimited number of them`;
   throw new UserError(`subset_frac=${share} ${problem}.`, 'Give a number from 0 to 1, or num_prompts=64.');
 }
 
@@ -180,7 +184,7 @@ type PlayedPrompt = { readonly row: Readonly<Record<string, number>>; readonly r
 async function playedPrompts(
   player: { readonly service: EngineService; readonly environment: Environment },
   indices: readonly number[],
-  asked: Asked,
+  asked: EvaluationOptions,
 ): Promise<PlayedPrompt[]> {
   const { seed, num_return_sequences: copies, max_new_tokens: maxTokens, temperature, top_p: topP } = asked;
   const tasks = indices.map((index) => taskOf(player.environment, index, { seed, name: 'test task' }));
@@ -194,7 +198,7 @@ async function playedPrompts(
     const row = {
       q_idx: indices[at]!,
       ...measuresOf(
-        rollouts.map((rollout) => judged(rollout, player.environment)),
+        rollouts.map((rollout) => outcomeOf(rollout, player.environment)),
         own,
       ),
     };
@@ -211,7 +215,7 @@ async function playedPrompts(
 }
 
 /** Uses the environment's measurements if there are any: `correct`, and `tag_correct` or `format`. */
-function judged(rollout: Rollout, { tokenizer }: Environment) {
+function outcomeOf(rollout: Rollout, { tokenizer }: Environment) {
   const { turns, rewards, tokens } = rollout;
   const metrics = rewards.at(-1)!.metrics ?? {};
   const text = turns.at(-1)!.text;
@@ -250,7 +254,7 @@ const files = { records: 'records.jsonl.gz', metrics: 'metrics.csv', meta: 'run_
 const consolidatedFile = 'consolidated_metrics.csv';
 
 /** `subject`: the model and the settings; results of another subject are replaced. */
-type Evaluated = {
+type StepEvaluation = {
   readonly step: number;
   readonly subject: Readonly<Record<string, unknown>>;
   readonly records: readonly object[];
@@ -267,13 +271,13 @@ const Meta = z.looseObject({
 const nameOf = (step: number) => `step_${String(step).padStart(6, '0')}`;
 
 /** Whether there is an evaluation of the same subject. */
-function isEvaluated(root: string, step: number, subject: Evaluated['subject']): boolean {
+function isEvaluated(root: string, step: number, subject: StepEvaluation['subject']): boolean {
   const meta = Meta.safeParse(readJson(join(root, nameOf(step), files.meta)));
   return meta.success && JSON.stringify(meta.data.subject) === JSON.stringify(subject);
 }
 
 /** Writes the files of a step and moves them into place at once, over earlier ones. */
-function keepEvaluation(root: string, { step, subject, records, rows, means }: Evaluated): void {
+function keepEvaluation(root: string, { step, subject, records, rows, means }: StepEvaluation): void {
   const target = join(root, nameOf(step));
   const draft = `${target}.new`;
   rmSync(draft, { recursive: true, force: true });

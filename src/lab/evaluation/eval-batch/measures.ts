@@ -6,7 +6,7 @@ import { mean, quantile } from '../../../analysis/statistics.js';
 import type { ScoredSequence } from '../../probes/entropy-estimates.js';
 
 /** An answer: whether it is right and has the format, and tokens of its thought. */
-type Judged = { readonly isCorrect: boolean; readonly isFormed: boolean; readonly thought: number };
+type AnswerOutcome = { readonly isCorrect: boolean; readonly isFormed: boolean; readonly thought: number };
 
 const passKs = [1, 2, 4, 8] as const;
 
@@ -18,7 +18,7 @@ const passKs = [1, 2, 4, 8] as const;
  * @returns columns of pass@k only when there are k answers.
  */
 export function measuresOf(
-  answers: readonly Judged[],
+  answers: readonly AnswerOutcome[],
   scores: readonly ScoredSequence[],
 ): Readonly<Record<string, number>> {
   const right = answers.filter(({ isCorrect }) => isCorrect).length;
@@ -29,8 +29,8 @@ export function measuresOf(
     tag_ok_ave: formed / answers.length,
     tag_ok_any: Number(formed > 0),
     pass_rate: right / answers.length,
-    ...named(known, (k) => [`pass@${k}`, Number(answers.slice(0, k).some(({ isCorrect }) => isCorrect))]),
-    ...named(known, (k) => [`pass@${k}_unbiased`, passAt(k, { right, all: answers.length })]),
+    ...entriesOf(known, (k) => [`pass@${k}`, Number(answers.slice(0, k).some(({ isCorrect }) => isCorrect))]),
+    ...entriesOf(known, (k) => [`pass@${k}_unbiased`, passAt(k, { right, all: answers.length })]),
     ...{ len_min: Math.min(...lengths), len_max: Math.max(...lengths) },
     ...{ len_mean: mean(lengths)!, len_std: spread(lengths) },
     ...spreadOf(
@@ -51,7 +51,7 @@ export function passAt(k: number, { right, all }: { readonly right: number; read
   return 1 - none;
 }
 
-function named(known: readonly number[], of: (k: number) => readonly [string, number]): Record<string, number> {
+function entriesOf(known: readonly number[], of: (k: number) => readonly [string, number]): Record<string, number> {
   return Object.fromEntries(known.map(of));
 }
 

@@ -17,7 +17,7 @@ import { writeWhole } from '../../run/run-directory.js';
 import { inEachMode, presetAdapters, wholeModel, withoutAdapters } from '../../service/dual-adapters.js';
 import type { EngineService } from '../../service/engine-service.js';
 import { requireRoom, textTokenizer } from '../../service/open-model.js';
-import { driftLimitsOf, type Reading } from '../drift.js';
+import { driftLimitsOf, type SampleLogprobs } from '../drift.js';
 import {
   earnedBy,
   evaluateMode,
@@ -28,7 +28,7 @@ import {
 } from '../modes.js';
 import { rewardHistoryOf, verdictOf } from '../verdict.js';
 import type { evalRunKeys } from './keys.js';
-import { evaluationOf, type Measured, measuredOf } from './measured.js';
+import { evaluationOf, type EvaluationMeasures, measuredOf } from './measured.js';
 import { type OpenOptions, openSaved } from './open-saved.js';
 import {
   adapterReport,
@@ -148,16 +148,16 @@ function requirePreset(engine: EngineService['engine'], preset: string | null): 
   throw new UserError(`lora_config=${preset} is ${wanted}, and the checkpoint has ${found}.`, 'Leave it out.');
 }
 
-type Found = {
+type EvaluationSetup = {
   readonly subject: Subject;
-  readonly measured: Measured;
+  readonly measured: EvaluationMeasures;
   readonly evaluation: ModeEvaluation;
   readonly reference: Reference;
   readonly engine: EngineService['engine'];
   readonly results: readonly ModeResult[];
 };
 
-function reportOf(config: EvalConfig, found: Found): EvalRunReport {
+function reportOf(config: EvalConfig, found: EvaluationSetup): EvalRunReport {
   const { subject, measured, evaluation, reference, engine, results } = found;
   const { shape } = engine;
   const history = rewardHistoryOf(subject.rewards);
@@ -193,7 +193,7 @@ function reportOf(config: EvalConfig, found: Found): EvalRunReport {
 
 function settingsOf(
   { n_samples, seed, prompt_length, prompt_seed }: EvalConfig,
-  { sampling, data }: Measured,
+  { sampling, data }: EvaluationMeasures,
   { scoring, hackDetector }: ModeEvaluation,
 ): EvalRunReport['settings'] {
   return {
@@ -233,7 +233,7 @@ async function withReference<T>(
   work: (reference: Reference) => Promise<T>,
 ): Promise<T> {
   const opened: EngineService[] = [];
-  const open: Open = async (path) => {
+  const open: OpenModel = async (path) => {
     const { options, context, evaluation } = question;
     const { tokenizer } = evaluation.environment;
     const model = await openSaved(path, { ...options, tokenizer }, { ...context, log: () => {} });
@@ -253,7 +253,7 @@ async function withReference<T>(
 
 /** A reference model. `within` switches its engine to it during the work. */
 type Model = { readonly service: EngineService; readonly within: <T>(work: () => Promise<T>) => Promise<T> };
-type Open = (path: string) => Promise<Model>;
+type OpenModel = (path: string) => Promise<Model>;
 
 type FoundBase = Pick<Reference, 'model' | 'note'> & { readonly base: Model | null };
 
@@ -261,7 +261,7 @@ type FoundBase = Pick<Reference, 'model' | 'note'> & { readonly base: Model | nu
  * The base is the frozen weights below the adapters; for a model that was trained as a whole, the run's initial model
  * is searched for.
  */
-async function findBase(service: EngineService, { subject, named }: Question, open: Open): Promise<FoundBase> {
+async function findBase(service: EngineService, { subject, named }: Question, open: OpenModel): Promise<FoundBase> {
   const { engine } = service;
   if (named.base !== null) {
     const note = `the model that base= names, ${named.base}`;
@@ -304,6 +304,6 @@ async function comparison(base: Model, heldOut: Model | null, evaluation: ModeEv
 
 type Groups = readonly (readonly Rollout[])[];
 
-function reading({ service, within }: Model, groups: Groups): Promise<Reading> {
+function reading({ service, within }: Model, groups: Groups): Promise<SampleLogprobs> {
   return within(async () => (await scoresOf(service.engine, batchOf(groups), 1)).map(({ logprobs }) => logprobs));
 }

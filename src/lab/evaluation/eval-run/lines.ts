@@ -70,7 +70,9 @@ function modeLines(name: string, mode: ModeReport, { settings, reference }: Eval
     ...rows.map(([title, text]) => `  ${title.padEnd(width)}  ${text}`),
     ...mode.samples
       .slice(0, shownSamples)
-      .map(({ prompt, completion }, index) => `  ${index + 1}. ${oneLine(prompt)} ||| ${cut(oneLine(completion))}`),
+      .map(
+        ({ prompt, completion }, index) => `  ${index + 1}. ${oneLine(prompt)} ||| ${truncate(oneLine(completion))}`,
+      ),
   ];
 }
 
@@ -128,6 +130,6 @@ function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ');
 }
 
-function cut(text: string): string {
+function truncate(text: string): string {
   return text.length <= sampleLength ? text : `${text.slice(0, sampleLength)}…`;
 }

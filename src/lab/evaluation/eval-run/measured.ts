@@ -18,7 +18,7 @@ import { StoredRun } from './stored-run.js';
 type EvalConfig = Config<typeof evalRunKeys>;
 
 /** Settings of an evaluation: the measures, and the sampling. */
-export type Measured = {
+export type EvaluationMeasures = {
   readonly experiment: Experiment;
   /** Names of more rewards. */
   readonly others: readonly string[];
@@ -33,7 +33,7 @@ export type Measured = {
  *
  * @throws UserError
  */
-export function measuredOf(config: EvalConfig, stored: StoredRun): Measured {
+export function measuredOf(config: EvalConfig, stored: StoredRun): EvaluationMeasures {
   const names = namesIn(config.eval_rewards);
   const file = config.config === null ? null : readExperiment(config.config, { routingMode: routingOf(stored) });
   const inFile = file === null ? {} : trainingOf(file);
@@ -49,7 +49,7 @@ export function measuredOf(config: EvalConfig, stored: StoredRun): Measured {
 }
 
 /** small-rl's own settings are the defaults when neither a run nor a file sets them. */
-function howOf(config: EvalConfig, known: StoredRun): Pick<Measured, 'sampling' | 'data'> {
+function howOf(config: EvalConfig, known: StoredRun): Pick<EvaluationMeasures, 'sampling' | 'data'> {
   return {
     sampling: {
       maxTokens: config.max_completion_length ?? known.max_completion_length ?? 128,
@@ -63,7 +63,7 @@ function howOf(config: EvalConfig, known: StoredRun): Pick<Measured, 'sampling' 
 /** Opens rewards, detectors and prompts. @throws UserError for those that cannot be opened. */
 export async function evaluationOf(
   config: EvalConfig,
-  measured: Measured,
+  measured: EvaluationMeasures,
   tokenizer: Tokenizer,
 ): Promise<ModeEvaluation> {
   const { experiment, sampling, data } = measured;

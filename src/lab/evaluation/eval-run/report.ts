@@ -6,7 +6,7 @@ import type { Collapse } from '../collapse.js';
 import { diversityOf, type Diversity } from '../diversity.js';
 import type { Drift, DriftLimits } from '../drift.js';
 import type { RewardHistory } from '../verdict.js';
-import type { Earned, ModeResult } from '../modes.js';
+import type { ScoredCompletions, ModeResult } from '../modes.js';
 import type { ComponentName } from '../../rewards/experiment-fit.js';
 import type { Row } from '../../run/metrics-file.js';
 
@@ -258,7 +258,10 @@ function driftReport({ measures, flags }: Drift): NonNullable<ModeReport['drift'
   return { kl, perplexity, held_out_perplexity: heldOutPerplexity, beyond, flags: flags.map((flag) => ({ ...flag })) };
 }
 
-export function beforeReport({ scores, hackFrequency }: Earned): NonNullable<EvalRunReport['reference']['before']> {
+export function beforeReport({
+  scores,
+  hackFrequency,
+}: ScoredCompletions): NonNullable<EvalRunReport['reference']['before']> {
   const means = Object.entries(scores).map(([name, values]) => [name, meanOf(values)] as const);
   return { rewards: Object.fromEntries(means), hack_freq: hackFrequency };
 }

@@ -120,7 +120,7 @@ function storedRun(run: string): StoredRun {
   if (read.success) return read.data;
   const { path: place, message } = read.error.issues[0]!;
   throw new UserError(
-    `${path} does not say what the run was, at \`${place.join('.')}\`: ${message}.`,
+    `${path} does not describe the run, at \`${place.join('.')}\`: ${message}.`,
     'Put back the file that the run wrote, or give a checkpoint that lies elsewhere, with `config`.',
   );
 }

@@ -10,7 +10,7 @@ import { practiceClaims } from './practice-claims.js';
 export const claims: readonly Claim[] = [...memoryClaims, ...smallRlClaims, ...practiceClaims];
 
 /** A claim with its figures found. */
-export type Judged = {
+export type JudgedClaim = {
   readonly claim: Claim;
   readonly figures: readonly (Figure & { readonly quantity: Quantity | null })[];
   readonly verdict: Verdict;
@@ -22,7 +22,7 @@ type Finder = {
   readonly cell: (cell: Cell) => Quantity | null;
 };
 
-export function judged(claim: Claim, find: Finder): Judged {
+export function judgeClaim(claim: Claim, find: Finder): JudgedClaim {
   if (claim.tried.by === 'test') return { claim, figures: [], verdict: 'holds here' };
   if (claim.tried.by === 'nothing') return { claim, figures: [], verdict: 'not tried' };
   const figures = claim.tried.figures.map((figure) => {
@@ -67,6 +67,6 @@ export function expectedText({ kind, value, of }: Expected): string {
 }
 
 /** Whether a figure agrees with its claim, in a word. */
-export function agreementText({ expected, quantity }: Judged['figures'][number]): string {
+export function agreementText({ expected, quantity }: JudgedClaim['figures'][number]): string {
   return quantity === null ? 'not measured' : agreement(expected, quantity);
 }

@@ -9,7 +9,7 @@ export type Claim = {
   /** Name of the document, and the section that says it. */
   readonly document: string;
   readonly section: string;
-  readonly tried: Tried;
+  readonly tried: TestedBy;
   /** A remark on the figures, for the page. */
   readonly note?: string;
   /** A few words for the README; absent: the claim is on its page alone. */
@@ -17,7 +17,7 @@ export type Claim = {
 };
 
 /** How a claim is tested. `command`: the command that would test it, where nothing here does. */
-type Tried =
+type TestedBy =
   | { readonly by: 'sweep'; readonly sweep: string; readonly figures: readonly Figure[] }
   | { readonly by: 'test'; readonly file: string }
   | { readonly by: 'nothing'; readonly why: string; readonly command?: string };

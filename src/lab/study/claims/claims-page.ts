@@ -4,13 +4,13 @@ import {
   claims,
   countOf,
   expectedText,
-  type Judged,
-  judged,
+  type JudgedClaim,
+  judgeClaim,
   quantityText,
   sweepNameOf,
 } from './claim-text.js';
-import { type ClaimSection, measured, type Quantity } from './measures.js';
-import { type Cell, published } from './published.js';
+import { type ClaimSection, computeMeasure, type Quantity } from './measures.js';
+import { type Cell, readPublished } from './published.js';
 
 /** Access to the pages and to the results stored beside them. */
 type Sources = {
@@ -46,9 +46,9 @@ export function storedSections(text: string): readonly ClaimSection[] {
   return report.sections;
 }
 
-function judgedFrom(sources: Sources): Judged[] {
-  const cell = (place: Cell) => published(place, sources.page);
-  return claims.map((claim) => judged(claim, { cell, figure: (figure) => figureFrom(sources, claim, figure) }));
+function judgedFrom(sources: Sources): JudgedClaim[] {
+  const cell = (place: Cell) => readPublished(place, sources.page);
+  return claims.map((claim) => judgeClaim(claim, { cell, figure: (figure) => figureFrom(sources, claim, figure) }));
 }
 
 function figureFrom(
@@ -57,23 +57,23 @@ function figureFrom(
   { measure, published: place }: Figure,
 ): Quantity | null {
   const sections = tried.by === 'sweep' && measure !== undefined ? stored(sweepNameOf(tried.sweep)) : null;
-  if (sections !== null) return measured(measure!, sections);
-  return place === undefined ? null : published(place, page);
+  if (sections !== null) return computeMeasure(measure!, sections);
+  return place === undefined ? null : readPublished(place, page);
 }
 
-function countsOf(all: readonly Judged[]): string {
+function countsOf(all: readonly JudgedClaim[]): string {
   const counts = verdicts
     .map((verdict) => ({ verdict, count: all.filter((each) => each.verdict === verdict).length }))
     .filter(({ count }) => count > 0);
   return `${all.length} claims. ${counts.map(({ verdict, count }) => `${verdict}: ${count}`).join(' · ')}.`;
 }
 
-function documentMarkdown(document: string, all: readonly Judged[]): string {
+function documentMarkdown(document: string, all: readonly JudgedClaim[]): string {
   const own = all.filter(({ claim }) => claim.document === document);
   return [`## ${document}`, ...own.map(claimMarkdown)].join('\n\n');
 }
 
-function claimMarkdown(each: Judged): string {
+function claimMarkdown(each: JudgedClaim): string {
   const { claim, verdict, figures } = each;
   const head = `**${claim.claim}** (${claim.section}) — **${verdict}**`;
   const table = [
@@ -92,7 +92,7 @@ function claimMarkdown(each: Judged): string {
   ].join('\n\n');
 }
 
-function valueText({ quantity, unit }: Judged['figures'][number]): string {
+function valueText({ quantity, unit }: JudgedClaim['figures'][number]): string {
   return quantity === null ? '–' : `${quantityText(quantity)} ${unit}`.trim();
 }
 
@@ -117,7 +117,7 @@ function placesText(figures: readonly Figure[]): string {
 /** The figures of a claim that its line in the README shows. */
 const MOST_SHORT = 3;
 
-function shortFigures({ figures }: Judged): string {
+function shortFigures({ figures }: JudgedClaim): string {
   return figures
     .slice(0, MOST_SHORT)
     .map(

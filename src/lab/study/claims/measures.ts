@@ -54,7 +54,7 @@ export type Measure =
 type Settings = { readonly of: string; readonly less: string };
 
 /** Computes the measure; null when these runs do not have it, or not yet. */
-export function measured(measure: Measure, sections: readonly ClaimSection[]): Quantity | null {
+export function computeMeasure(measure: Measure, sections: readonly ClaimSection[]): Quantity | null {
   const rows = sections.flatMap((section) => (section.kind === 'memory' ? section.rows : []));
   switch (measure.kind) {
     case 'bits':

@@ -25,7 +25,7 @@ function bits(what: string, row: (N: number) => RowKey, expected: (bits: number)
   }));
 }
 
-function beside(
+function ratioFigures(
   what: string,
   rl: (N: number) => RowKey,
   expected: (bits: number) => number,
@@ -86,7 +86,7 @@ export const memoryClaims: readonly Claim[] = [
       section: theExperiment,
       headline: 'One reward takes log2 N times the examples of supervised learning (6 and 10)',
     },
-    tried: { by: 'sweep', sweep: headline, figures: beside('episodes over examples', binary, (value) => value) },
+    tried: { by: 'sweep', sweep: headline, figures: ratioFigures('episodes over examples', binary, (value) => value) },
     note: 'One example an update. In updates of the weights the two are nearer to each other: `memrl study runs/headline --tests` has these ratios, too.',
   },
   {
@@ -95,7 +95,7 @@ export const memoryClaims: readonly Claim[] = [
     tried: {
       by: 'sweep',
       sweep: headline,
-      figures: beside('episodes over examples at batch 128', binary, (value) => value, 128),
+      figures: ratioFigures('episodes over examples at batch 128', binary, (value) => value, 128),
     },
     note: 'The 128 examples of a batch are one and the same, so these are the ratios of the row above divided by 128.',
   },
@@ -127,7 +127,7 @@ export const memoryClaims: readonly Claim[] = [
       section: theExperiment,
       headline: 'A reward for each bit takes as many episodes as that takes examples (1)',
     },
-    tried: { by: 'sweep', sweep: headline, figures: beside('episodes over examples', dense, () => 1) },
+    tried: { by: 'sweep', sweep: headline, figures: ratioFigures('episodes over examples', dense, () => 1) },
   },
   {
     claim: 'A reward for each bit teaches log2 N bits per episode.',
@@ -248,8 +248,8 @@ export const memoryClaims: readonly Claim[] = [
       by: 'sweep',
       sweep: headline,
       figures: [
-        ...beside('episodes over examples, each bit rewarded', dense, () => 1),
-        ...beside(
+        ...ratioFigures('episodes over examples, each bit rewarded', dense, () => 1),
+        ...ratioFigures(
           'episodes over examples, distance as the reward',
           (N) => ({ condition: 'log distance', N }),
           () => 1,

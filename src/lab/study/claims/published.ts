@@ -20,7 +20,7 @@ export type Cell = {
 };
 
 /** @throws UserError when the page has no such table, row or column. @param read The text of a page. */
-export function published(cell: Cell, read: (page: string) => string): Quantity {
+export function readPublished(cell: Cell, read: (page: string) => string): Quantity {
   const { page, after, row, column } = cell;
   const text = read(page);
   const start = text.indexOf(after);
@@ -37,7 +37,7 @@ export function published(cell: Cell, read: (page: string) => string): Quantity 
   if (Object.keys(row).length === 0) return meanOf(found.flatMap((each) => numbersIn(each[column]!)));
   const quantity = quantityIn(found[0]!, cell);
   if (cell.over !== undefined)
-    return { ...quantity, value: quantity.value / published(cell.over, read).value, interval: null };
+    return { ...quantity, value: quantity.value / readPublished(cell.over, read).value, interval: null };
   return quantity;
 }
 

@@ -5,16 +5,24 @@ import { RunRows } from '../run-rows.js';
 import type { SweepGroup } from '../sweep-runs.js';
 import type { MemorySection } from '../memory/sections.js';
 import type { Claim, Figure, Verdict } from './claim.js';
-import { agreementText, claims, expectedText, type Judged, judged, quantityText, sweepNameOf } from './claim-text.js';
-import { type ClaimSection, measured } from './measures.js';
+import {
+  agreementText,
+  claims,
+  expectedText,
+  type JudgedClaim,
+  judgeClaim,
+  quantityText,
+  sweepNameOf,
+} from './claim-text.js';
+import { type ClaimSection, computeMeasure } from './measures.js';
 
 type StudyVerdict = Study['verdicts'][number];
 
 /** Verdicts on the claims that a sweep tests, from its runs alone; published figures do not count here. */
 export function verdictsOf(sweep: string, sections: readonly ClaimSection[]): StudyVerdict[] {
-  const figure = ({ measure }: Figure) => (measure === undefined ? null : measured(measure, sections));
+  const figure = ({ measure }: Figure) => (measure === undefined ? null : computeMeasure(measure, sections));
   return claimsOf(sweep)
-    .map((claim) => judged(claim, { figure, cell: () => null }))
+    .map((claim) => judgeClaim(claim, { figure, cell: () => null }))
     .map(({ claim: { claim, document, section }, verdict, figures }) => ({
       ...{ claim: `${claim} (${document}, ${section})`, verdict: words[verdict], figures: figures.map(figureText) },
     }));
@@ -29,7 +37,7 @@ const words = {
 } as const satisfies Readonly<Record<Verdict, StudyVerdict['verdict']>>;
 
 /** `episodes over examples, N = 64: 40 [22.2, 80.0] times n=12, expected about 6: contradicts`. */
-function figureText(figure: Judged['figures'][number]): string {
+function figureText(figure: JudgedClaim['figures'][number]): string {
   const { what, unit, quantity, expected } = figure;
   const n = quantity?.n == null ? '' : `n=${quantity.n}`;
   const value = quantity === null ? '–' : [quantityText(quantity), unit, n].filter((part) => part !== '').join(' ');

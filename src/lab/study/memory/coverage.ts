@@ -122,10 +122,10 @@ function drawnStudies(runs: readonly Repeated[], draws: number): Repeated[][] {
   const random = seededRandom(1);
   const bases = grouped(runs, ({ cluster }) => cluster);
   const size = Math.round(bases.length / repetitionsOf(runs).length);
-  return Array.from({ length: draws }, () => shuffled(bases, random).slice(0, size).flat());
+  return Array.from({ length: draws }, () => shuffle(bases, random).slice(0, size).flat());
 }
 
-function shuffled<Item>(items: readonly Item[], random: Random): Item[] {
+function shuffle<Item>(items: readonly Item[], random: Random): Item[] {
   const keyed = items.map((item) => ({ item, key: random() }));
   return keyed.sort((a, b) => a.key - b.key).map(({ item }) => item);
 }

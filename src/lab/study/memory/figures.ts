@@ -1,7 +1,7 @@
 import type { StudyCurve, StudyFigure } from '../../../contract/study.js';
 import { grouped } from '../../../base/group-by.js';
 import type { MemoryRow } from './summary.js';
-import { figure, points, when } from '../study-parts.js';
+import { figure, points, noteIf } from '../study-parts.js';
 import type { Scaling } from './scaling.js';
 import type { MemorySection } from './sections.js';
 import { familyText } from './tables.js';
@@ -59,8 +59,11 @@ function sizeNote(scalings: readonly Scaling[], families: readonly Family[]): st
   );
   return [
     'Dots: median over the seeds that memorised; bars: the range of these seeds.',
-    ...when(laws.length > 0, `Dashed: least squares through the medians of all seeds in log-log. ${laws.join('; ')}.`),
-    ...when(
+    ...noteIf(
+      laws.length > 0,
+      `Dashed: least squares through the medians of all seeds in log-log. ${laws.join('; ')}.`,
+    ),
+    ...noteIf(
       families.flat().some(({ compared }) => compared !== null),
       'Also dashed: a table of independent logits above, the ideal learner below.',
     ),

@@ -59,16 +59,16 @@ export type Comparison = {
    * Paired: the pairs of which only one memorised, with the sign test. Unpaired: the runs that memorised, with Fisher's
    * test.
    */
-  readonly memorised: Counted;
+  readonly memorised: CountTest;
   /**
    * The same for losing the secret later, among runs that knew it for long; null: no run of the two rows lost it, or in
    * one row none knew it.
    */
-  readonly lost: Counted | null;
+  readonly lost: CountTest | null;
 };
 
 /** `holm`: `p` after Holm, over all comparisons of the group. Null: too few pairs for a test. */
-type Counted = {
+type CountTest = {
   readonly one: number;
   readonly other: number;
   readonly p: number | null;
@@ -212,7 +212,7 @@ export function comparisons(rows: readonly MemoryRow[]): Comparison[] {
     judged
       .slice(index + 1)
       .filter((other) => other.N === one.N)
-      .map((other) => compared(one, other)),
+      .map((other) => compareRows(one, other)),
   );
   const adjusted = holm(found.map(({ p }) => p));
   const memorised = adjustedCounts(found.map(({ memorised: own }) => own));
@@ -220,14 +220,14 @@ export function comparisons(rows: readonly MemoryRow[]): Comparison[] {
   return found.map((each, at) => ({ ...each, holm: adjusted[at]!, memorised: memorised[at]!, lost: lost[at]! }));
 }
 
-function adjustedCounts(counts: readonly (Counted | null)[]): (Counted | null)[] {
+function adjustedCounts(counts: readonly (CountTest | null)[]): (CountTest | null)[] {
   const adjusted = holm(counts.map((each) => each?.p ?? null));
   return counts.map((each, index) => each && { ...each, holm: adjusted[index]! });
 }
 
-function compared(one: MemoryRow, other: MemoryRow): Omit<Comparison, 'holm'> {
+function compareRows(one: MemoryRow, other: MemoryRow): Omit<Comparison, 'holm'> {
   const pairs = pairsOf(one, other);
-  return pairs.length === 0 ? independent(one, other) : paired({ one, other }, pairs);
+  return pairs.length === 0 ? compareIndependent(one, other) : comparePaired({ one, other }, pairs);
 }
 
 type Pair = { readonly run: JudgedSeed; readonly partner: JudgedSeed };
@@ -241,7 +241,7 @@ function pairsOf(one: MemoryRow, other: MemoryRow): Pair[] {
 }
 
 /** Comparison of reinforcement learning with supervised learning of secrets of the same size. */
-export type BesideExamples = {
+export type SupervisedComparison = {
   readonly sft: MemoryRow;
   readonly rl: MemoryRow;
   readonly pairs: number;
@@ -259,7 +259,7 @@ export type BesideExamples = {
 };
 
 /** Every row of reinforcement learning beside every row of supervised learning with at least six secrets in common; of rows that differ in the learning rate alone, only the best. */
-export function besideExamples(rows: readonly MemoryRow[]): BesideExamples[] {
+export function besideExamples(rows: readonly MemoryRow[]): SupervisedComparison[] {
   const best = bestOf(rows);
   const judged = rows.filter((row) => best.get(row) !== false);
   const examples = judged.filter(({ kind }) => kind === 'sft');
@@ -288,7 +288,7 @@ function ratioOf(logs: readonly Clustered<number>[]): Estimate | null {
   return log && { ...log, median: Math.exp(log.median), interval: exponentials(log.interval) };
 }
 
-function paired(rows: Pick<Comparison, 'one' | 'other'>, pairs: readonly Pair[]): Omit<Comparison, 'holm'> {
+function comparePaired(rows: Pick<Comparison, 'one' | 'other'>, pairs: readonly Pair[]): Omit<Comparison, 'holm'> {
   const logs = logRatios(pairs, ({ took }) => took);
   const ratio = ratioOf(logs);
   const p = pairs.length < LEAST_PAIRS ? null : signedRankTest(logs.map(({ value }) => value));
@@ -298,7 +298,7 @@ function paired(rows: Pick<Comparison, 'one' | 'other'>, pairs: readonly Pair[])
 }
 
 /** Pairs of which only one has the property, with the sign test. */
-function onlyOne(pairs: readonly Pair[], has: (run: JudgedSeed) => boolean): Counted {
+function onlyOne(pairs: readonly Pair[], has: (run: JudgedSeed) => boolean): CountTest {
   const one = pairs.filter(({ run, partner }) => has(run) && !has(partner)).length;
   const other = pairs.filter(({ run, partner }) => !has(run) && has(partner)).length;
   return { one, other, p: pairs.length < LEAST_PAIRS ? null : signTest(one, other), holm: null };
@@ -308,16 +308,16 @@ function exponentials([low, high]: Interval): Interval {
   return [Math.exp(low), Math.exp(high)];
 }
 
-function independent(one: MemoryRow, other: MemoryRow): Omit<Comparison, 'holm'> {
+function compareIndependent(one: MemoryRow, other: MemoryRow): Omit<Comparison, 'holm'> {
   const p = logRankTest(one.judged.map(waitOf), other.judged.map(waitOf));
   const knew = [one, other].map(({ judged }) => judged.filter(isKnown));
   const isCompared = knew.every((runs) => runs.length > 0) && knew.flat().some(isLost);
-  const memorised = counted([one.judged, other.judged], isMemorised);
-  return { one, other, pairs: 0, ratio: null, p, memorised, lost: isCompared ? counted(knew, isLost) : null };
+  const memorised = fisherCounts([one.judged, other.judged], isMemorised);
+  return { one, other, pairs: 0, ratio: null, p, memorised, lost: isCompared ? fisherCounts(knew, isLost) : null };
 }
 
 /** Runs of two samples that have the property, with Fisher's test. */
-function counted(samples: readonly (readonly JudgedSeed[])[], has: (run: JudgedSeed) => boolean): Counted {
+function fisherCounts(samples: readonly (readonly JudgedSeed[])[], has: (run: JudgedSeed) => boolean): CountTest {
   const [one, other] = samples.map((runs) => ({ runs: runs.length, failed: runs.filter(has).length }));
   const p = fisherTwoSided({ inside: one!, outside: other! });
   return { one: one!.failed, other: other!.failed, p, holm: null };

@@ -139,12 +139,12 @@ function judgedSeeds({ verdicts, origins = [], determinedAfter = [], timesLost =
 }
 
 /** Summary of the seeds of one setting. Seeds without a verdict (yet) do not count. */
-type Learning = Pick<MemoryRow, 'medianOfAll' | 'budget' | 'bitsPerEpisode'> & {
+type LearningOutcome = Pick<MemoryRow, 'medianOfAll' | 'budget' | 'bitsPerEpisode'> & {
   memorised: readonly Extract<Verdict, { kind: 'memorised' }>[];
   missed: readonly Miss[];
 };
 
-function learningOf(verdicts: readonly Verdict[], secretBits: number): Learning {
+function learningOf(verdicts: readonly Verdict[], secretBits: number): LearningOutcome {
   const memorised = verdicts.filter((verdict) => verdict.kind === 'memorised');
   const missed = verdicts.filter(isMiss);
   const medianOfAll = median([...memorised.map(({ episodes }) => episodes), ...missed.map(() => Infinity)]);

@@ -13,7 +13,7 @@ import {
   type TableColumn,
   tableOf,
   unlessAll,
-  when,
+  noteIf,
   type Written,
 } from '../study-parts.js';
 import type { MemorySection } from './sections.js';
@@ -64,14 +64,14 @@ function memoryColumns(rows: readonly MemoryRow[], bits: MemorySection['bits']):
     right('memorised', ({ counts, seeds }) => ({ value: counts.memorised, text: `${counts.memorised}/${seeds}` })),
     ...[outcome('stuck'), outcome('plateau'), outcome('collapsed'), outcome('censored')],
     ...unlessAll(left('other', otherText), ''),
-    right(`${unit}s`, ({ episodes }) => counted(episodes?.median)),
+    right(`${unit}s`, ({ episodes }) => countCell(episodes?.median)),
     right('range', rangeText, 4),
     right('all seeds', (row) => ({ value: row.medianOfAll, text: medianText(row) }), 2),
     ...unlessAll(
-      right('distinct', ({ distinct }) => (distinct === null ? '' : counted(distinct))),
+      right('distinct', ({ distinct }) => (distinct === null ? '' : countCell(distinct))),
       '',
     ),
-    ...(unit === 'example' ? [right('steps', ({ steps }) => counted(steps))] : []),
+    ...(unit === 'example' ? [right('steps', ({ steps }) => countCell(steps))] : []),
     right(`bits/${unit}`, bitsCell),
     ...unlessAll(
       right('95 %', (row) => intervalCell(bits.get(row) ?? null), 4),
@@ -93,18 +93,18 @@ function comparedColumns(
   const wasted = ({ told }: MemoryRow) =>
     told?.wasted == null ? NOTHING : { value: told.wasted, text: `×${neverOr(told.wasted)}` };
   return [
-    ...(isTold ? [right('told', ({ told }) => counted(told?.median), 3), right('took/told', wasted, 1)] : []),
+    ...(isTold ? [right('told', ({ told }) => countCell(told?.median), 3), right('took/told', wasted, 1)] : []),
     ...(isCompared
       ? [
-          right('table', ({ compared }) => counted(compared?.table), 2),
-          right('ideal', ({ compared }) => counted(compared?.ideal), 2),
+          right('table', ({ compared }) => countCell(compared?.table), 2),
+          right('ideal', ({ compared }) => countCell(compared?.ideal), 2),
           right('I(R;S|G)', ({ compared }) => shortNumber(compared?.mutualBits ?? null), 4),
         ]
       : []),
   ];
 }
 
-function counted(value: number | null | undefined): Written {
+function countCell(value: number | null | undefined): Written {
   return { value: value ?? null, text: countText(value ?? null) };
 }
 
@@ -216,11 +216,11 @@ function memoryNotes(rows: readonly MemoryRow[]): string[] {
   const some = (count: (row: MemoryRow) => number) => rows.some((row) => count(row) > 0);
   return [
     `memorised: from that evaluation on, every one knew at least ${MEMORISED_SHARE * 100} % of the secret's log2 N bits.`,
-    ...fates.flatMap(([count, note]) => when(some(count), note)),
+    ...fates.flatMap(([count, note]) => noteIf(some(count), note)),
     'episodes, examples: the median over the seeds that memorised; all seeds: those that did not count as infinite.',
     'bits/…: log2 N over the median of all seeds; in brackets 95 %, by Student’s t over base models.',
     'ceiling: the most bits one episode can carry: log2 of the number of rewards that can be told apart.',
-    ...when(
+    ...noteIf(
       rows.some(({ ceiling }) => ceiling.kind === 'reference'),
       `${marks.reference} a continuous reward has no such number; given is the entropy of the distance of a uniform guess.`,
     ),
@@ -236,15 +236,15 @@ function comparedNotes(
   tables: readonly string[],
 ): string[] {
   return [
-    ...when(
+    ...noteIf(
       rows.some(({ told, kind }) => told !== null && kind !== 'sft'),
       'told: episodes after which their rewards left only one secret (the median of the seeds that were observed); took/told: the median over these seeds of episodes until memorised over that.',
     ),
-    ...when(
+    ...noteIf(
       rows.some(({ compared }) => compared !== null),
       `table: episodes that policy gradient on a table of independent logits needs (${tables.join('; ')}); ideal: one that draws every conclusion; I(R;S|G): bits an episode tells while guesses are uniform.`,
     ),
-    ...when(
+    ...noteIf(
       sections.some(({ scalings }) => scalings.some(({ slope95 }) => slope95 !== null)),
       'N^… [ ]: 95 %, by bootstrap over base models and the seeds on each.',
     ),

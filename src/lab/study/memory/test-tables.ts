@@ -4,7 +4,7 @@ import { chanceText, countText, NOTHING, shortNumber } from '../../../text/numbe
 import { columnsOf, percents, type TableColumn, tableOf, unlessAll } from '../study-parts.js';
 import {
   besideExamples,
-  type BesideExamples,
+  type SupervisedComparison,
   type Comparison,
   comparisons,
   type Estimate,
@@ -79,7 +79,7 @@ function besideTables(sections: readonly MemorySection[]): StudyTable[] {
   return found.length === 0 ? [] : [tableOf(title, besideColumns(found), [besideNote])];
 }
 
-function besideColumns(found: readonly BesideExamples[]): TableColumn[] {
+function besideColumns(found: readonly SupervisedComparison[]): TableColumn[] {
   const column = columnsOf(found);
   const left = column('left');
   const right = column('right');
@@ -167,7 +167,7 @@ function intraclassText({ share, interval }: NonNullable<RowIntervals['between']
 
 function estimateText(estimate: Estimate | null): string {
   if (estimate === null) return NOTHING;
-  return `${countText(rounded(estimate.median))} [${estimate.interval.map((end) => countText(rounded(end))).join(', ')}]`;
+  return `${countText(roundCount(estimate.median))} [${estimate.interval.map((end) => countText(roundCount(end))).join(', ')}]`;
 }
 
 /** `estimateText` for values below 1. */
@@ -177,7 +177,7 @@ function sharesText(estimate: Estimate | null): string {
   return `${shortNumber(median)} [${interval.map((end) => timesText(end)).join(', ')}]`;
 }
 
-function rounded(value: number): number {
+function roundCount(value: number): number {
   return value < 10 ? Math.round(value * 10) / 10 : Math.round(value);
 }
 

@@ -59,10 +59,10 @@ export const PLATEAU_SHARE = 0.98;
 export const COLLAPSED_BITS = -3;
 
 /** `secretBits`: log2 N. */
-export type Judged = { secretBits: number; secret: number | null; state: ReportedState };
+export type VerdictInput = { secretBits: number; secret: number | null; state: ReportedState };
 
 /** The verdict on a run. A running one has none yet: it may forget what it knows. */
-export function judge(curve: Curve, judged: Judged): Verdict {
+export function judge(curve: Curve, judged: VerdictInput): Verdict {
   const { state } = judged;
   const last = curve.evaluations.at(-1);
   // A run that waits for a retry or a release may learn more in its next attempt.
@@ -74,7 +74,11 @@ export function judge(curve: Curve, judged: Judged): Verdict {
 const waiting: readonly ReportedState[] = ['queued', 'held'];
 const up: readonly ReportedState[] = ['starting', 'running', 'paused', 'stopping'];
 
-function judgeEnded(curve: Curve, { bits, episodes }: Evaluation, { secretBits, secret, state }: Judged): Verdict {
+function judgeEnded(
+  curve: Curve,
+  { bits, episodes }: Evaluation,
+  { secretBits, secret, state }: VerdictInput,
+): Verdict {
   const memorised = firstOfStay(curve.evaluations, MEMORISED_SHARE * secretBits);
   if (memorised !== null) return memorised;
   if (isStuck(curve, secret)) return { kind: 'stuck', answer: curve.greedy!.answer, bits, episodes };

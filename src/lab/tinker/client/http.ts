@@ -13,7 +13,7 @@ export type Connection = {
 type Reply = { readonly bytes: Uint8Array; readonly isProtobuf: boolean };
 
 /** Why a request may be sent again, and the earliest time for that. */
-type TryAgain = { readonly why: string; readonly afterMs: number };
+type RetryReason = { readonly why: string; readonly afterMs: number };
 
 /** Some services report an unfinished result by status 408, others in the body. */
 const notYet: Reply = { bytes: Buffer.from('{"type":"try_again"}'), isProtobuf: false };
@@ -37,7 +37,7 @@ export class TinkerHttp {
 
   async json(path: string, body: unknown): Promise<Record<string, unknown>> {
     const { bytes } = await this.send(path, Buffer.from(JSON.stringify(body)), 'application/json');
-    return parsed(bytes, path);
+    return parseReply(bytes, path);
   }
 
   /** Sends a body as often as the service asks for it: a request with a sequence number is carried out once. */
@@ -54,7 +54,7 @@ export class TinkerHttp {
     for (let polls = 0; ; polls++) {
       const reply = await this.send('retrieve_future', body, 'application/json');
       if (reply.isProtobuf) return reply;
-      const answer = parsed(reply.bytes, 'retrieve_future');
+      const answer = parseReply(reply.bytes, 'retrieve_future');
       if (answer['type'] === 'try_again') {
         await this.#connection.wait(Math.min(longestPollPauseMs, 10 * 2 ** polls));
         continue;
@@ -66,7 +66,7 @@ export class TinkerHttp {
   }
 
   /** Tries once. */
-  async #try(path: string, body: Uint8Array, type: string): Promise<Reply | TryAgain> {
+  async #try(path: string, body: Uint8Array, type: string): Promise<Reply | RetryReason> {
     const { baseUrl, key } = this.#connection;
     const answer = await exchange(this.#connection, `${baseUrl}/api/v1/${path}`, {
       method: 'POST',
@@ -117,7 +117,7 @@ type Answer = { readonly status: number; readonly type: string; readonly afterMs
 async function patiently<Result extends object>(
   { baseUrl, wait }: Connection,
   path: string,
-  attempt: () => Promise<Result | TryAgain>,
+  attempt: () => Promise<Result | RetryReason>,
 ): Promise<Result> {
   for (let tries = 1; ; tries++) {
     const answer = await attempt();
@@ -133,7 +133,7 @@ async function patiently<Result extends object>(
 }
 
 /** Sends a request once, and reads its whole answer. */
-async function exchange({ fetch }: Connection, url: string, init: RequestInit): Promise<Answer | TryAgain> {
+async function exchange({ fetch }: Connection, url: string, init: RequestInit): Promise<Answer | RetryReason> {
   try {
     // A redirect would hand the key to another service.
     const how: RequestInit = { ...init, redirect: 'error', signal: AbortSignal.timeout(requestTimeoutMs) };
@@ -152,7 +152,7 @@ function detailOf({ status, bytes }: Answer): string {
 }
 
 /** Null: trying again cannot help. */
-function tryAgain(answer: Answer): TryAgain | null {
+function tryAgain(answer: Answer): RetryReason | null {
   const { status, afterMs } = answer;
   const mayHelp = [408, 409, 429].includes(status) || status >= 500;
   return mayHelp ? { why: detailOf(answer), afterMs } : null;
@@ -178,7 +178,7 @@ function refusedByServer(baseUrl: string, path: string, detail: string): UserErr
   return new UserError(`${baseUrl} refuses /v1/${path}: ${detail}.`, fix);
 }
 
-export function parsed(bytes: Uint8Array, path: string): Record<string, unknown> {
+export function parseReply(bytes: Uint8Array, path: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(Buffer.from(bytes).toString());
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;

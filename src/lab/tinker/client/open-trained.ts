@@ -36,7 +36,7 @@ type TrainedConfig = {
   readonly seed: number;
 };
 
-export type Trained = {
+export type OpenedModel = {
   readonly service: TrainingService;
   readonly tokenizer: Tokenizer;
   /** Files in checkpoints for other programs; null when checkpoints lie on a service. */
@@ -50,12 +50,12 @@ export type Trained = {
 };
 
 /** Opens the model at its start, or as the last checkpoint of the run left it. @throws UserError */
-export function openTrained(config: TrainedConfig, run: Run): Promise<Trained> {
+export function openTrained(config: TrainedConfig, run: Run): Promise<OpenedModel> {
   const { engine } = config;
   return engine === 'tinker' ? onService(config, run) : inProcess({ ...config, engine }, run);
 }
 
-async function inProcess(config: TrainedConfig & { readonly engine: EngineChoice }, run: Run): Promise<Trained> {
+async function inProcess(config: TrainedConfig & { readonly engine: EngineChoice }, run: Run): Promise<OpenedModel> {
   const { model_name: name, load_checkpoint_path: checkpoint } = config;
   const from = checkpoint ?? directoryIn(name);
   const isNew = from === null && Object.hasOwn(presets, name) && config.tokenizer === null;
@@ -95,7 +95,7 @@ function connectionTo(url: string, key: string): Connection {
   return { baseUrl: url.replace(/\/+$/, ''), key, wait, fetch: globalThis.fetch };
 }
 
-async function onService(config: TrainedConfig, { context, resumed }: Run): Promise<Trained> {
+async function onService(config: TrainedConfig, { context, resumed }: Run): Promise<OpenedModel> {
   const { base_url: url, model_name: model, lora_rank: rank, seed, load_checkpoint_path: checkpoint } = config;
   if (url === null)
     throw new UserError('engine=tinker needs a service.', 'Give base_url=http://127.0.0.1:8765, for example.');
@@ -331,7 +331,7 @@ function generatedOf({ choices: [choice] }: z.infer<typeof Completion>, stop: re
 function readAs<Schema extends z.ZodType>(schema: Schema, value: unknown, path: string): z.infer<Schema> {
   const read = schema.safeParse(value);
   if (read.success) return read.data;
-  throw new UserError(`The server answers ${path} with something other than OpenAI's servers do.`, 'Check sampling=.');
+  throw new UserError(`The server's response to ${path} is not in the format of OpenAI's servers.`, 'Check sampling=.');
 }
 
 function cannot(what: string): UserError {

@@ -29,7 +29,7 @@ import {
   type WireDatum,
 } from '../protocol/messages.js';
 import type { Tensor } from '../protocol/tensors.js';
-import { parsed, TinkerHttp, type Connection } from './http.js';
+import { parseReply, TinkerHttp, type Connection } from './http.js';
 import { inOrder } from './in-order.js';
 
 /** Limits of one request; the official SDK has the same. */
@@ -86,7 +86,7 @@ export class RemoteService implements TrainingService {
       type: 'create_model',
     };
     const { bytes } = await http.result(await http.json('create_model', wanted));
-    return new RemoteService(http, session, textOf(parsed(bytes, 'create_model'), 'model_id'));
+    return new RemoteService(http, session, textOf(parseReply(bytes, 'create_model'), 'model_id'));
   }
 
   async sample(request: SampleRequest): Promise<readonly Generated[]> {
@@ -170,7 +170,7 @@ export class RemoteService implements TrainingService {
         grad_clip_norm: options.clipNorm ?? 0,
       },
     });
-    const metrics = z.record(z.string(), z.number()).catch({}).parse(parsed(bytes, 'optim_step')['metrics']);
+    const metrics = z.record(z.string(), z.number()).catch({}).parse(parseReply(bytes, 'optim_step')['metrics']);
     return { gradientNorm: metrics['optim/grad_norm'] ?? null, bounded: null };
   }
 
@@ -180,7 +180,7 @@ export class RemoteService implements TrainingService {
       path: basename(directory, draftEnding),
       overwrite: true,
     });
-    const saved: z.infer<typeof SavedState> = { tinker_path: textOf(parsed(bytes, 'save_weights'), 'path') };
+    const saved: z.infer<typeof SavedState> = { tinker_path: textOf(parseReply(bytes, 'save_weights'), 'path') };
     writeWhole(join(directory, remoteStateFile), `${JSON.stringify(saved)}\n`);
   }
 
@@ -224,7 +224,7 @@ export class RemoteService implements TrainingService {
     this.#sampler ??= (async () => {
       const number = this.#samplers++;
       const { bytes } = await this.#inOrder('save_weights_for_sampler', { sampling_session_seq_id: number });
-      return textOf(parsed(bytes, 'save_weights_for_sampler'), 'sampling_session_id');
+      return textOf(parseReply(bytes, 'save_weights_for_sampler'), 'sampling_session_id');
     })();
     return this.#sampler;
   }
@@ -265,7 +265,7 @@ export class RemoteService implements TrainingService {
     const number = ++this.#number;
     const sent = this.#sent.then(() => send(number));
     this.#sent = sent.catch(() => undefined);
-    return parsed((await sent).bytes, 'a request');
+    return parseReply((await sent).bytes, 'a request');
   }
 }
 

@@ -65,7 +65,7 @@ type Visit = (field: number, type: WireType) => boolean;
  * Reads the fields of a message; `visit` returns false for a field that is to be skipped.
  * @throws Error when the message is cut off.
  */
-function read(bytes: Uint8Array, begin: (reader: BinaryReader) => Visit): void {
+function readFields(bytes: Uint8Array, begin: (reader: BinaryReader) => Visit): void {
   const reader = new BinaryReader(bytes);
   const visit = begin(reader);
   while (reader.pos < reader.len) {
@@ -76,7 +76,7 @@ function read(bytes: Uint8Array, begin: (reader: BinaryReader) => Visit): void {
 
 /** Reads fields that all are of the `bytes` kind: strings, messages, packed numbers. */
 function readParts(bytes: Uint8Array, take: (field: number, part: Uint8Array) => void): void {
-  read(bytes, (reader) => (field, type) => {
+  readFields(bytes, (reader) => (field, type) => {
     if (type !== WireType.LengthDelimited) return false;
     take(field, reader.bytes());
     return true;
@@ -96,7 +96,7 @@ export function readForwardBackwardRequest(bytes: Uint8Array): ForwardBackwardRe
     else return false;
     return true;
   };
-  read(bytes, (reader) => (field, type) => {
+  readFields(bytes, (reader) => (field, type) => {
     if (type === WireType.Varint) return number(reader, field);
     if (type !== WireType.LengthDelimited) return false;
     if (field === 1) modelId = reader.string();
@@ -114,7 +114,7 @@ export function readForwardBackwardRequest(bytes: Uint8Array): ForwardBackwardRe
 export function readModelPlace(bytes: Uint8Array): Pick<ForwardBackwardRequest, 'modelId' | 'seqId'> {
   let modelId = '';
   let seqId: number | null = null;
-  read(bytes, (reader) => (field, type) => {
+  readFields(bytes, (reader) => (field, type) => {
     if (field === 1 && type === WireType.LengthDelimited) modelId = reader.string();
     else if (field === 2 && type === WireType.Varint) seqId = reader.int32();
     else return false;
@@ -135,7 +135,7 @@ function readSetting(
 }
 
 function readNumberEntry(bytes: Uint8Array, entry: Entry): void {
-  read(bytes, (reader) => (field, type) => {
+  readFields(bytes, (reader) => (field, type) => {
     if (field === 1 && type === WireType.LengthDelimited) entry.key = reader.string();
     else if (field === 2 && type === WireType.Bit64) entry.value = reader.double();
     else if (field === 2 && type === WireType.Bit32) entry.value = reader.float();
@@ -148,7 +148,7 @@ function readValueEntry(bytes: Uint8Array, entry: Entry): void {
   readParts(bytes, (field, part) => {
     if (field === 1) entry.key = text.decode(part);
     if (field !== 2) return;
-    read(part, (reader) => (kind, type) => {
+    readFields(part, (reader) => (kind, type) => {
       if (kind === 1 && type === WireType.Bit64) entry.value = reader.double();
       else if (kind === 2 && type === WireType.LengthDelimited) entry.value = reader.string();
       else return false;
@@ -196,7 +196,7 @@ function readTensor(bytes: Uint8Array): Tensor {
   let dtype: number = dtypes.float32;
   const parts = new Map<number, Uint8Array>();
   const shape: number[] = [];
-  read(bytes, (reader) => (field, type) => {
+  readFields(bytes, (reader) => (field, type) => {
     if (type === WireType.LengthDelimited) {
       const part = reader.bytes();
       if (field === 4) readPacked(part, shape);
@@ -400,7 +400,7 @@ export function readSampleResponse(bytes: Uint8Array): SampleResponse {
 function readSequence(bytes: Uint8Array): SampledSequence {
   let reason = 0;
   let [tokens, logprobs]: [Uint8Array, Uint8Array] = [new Uint8Array(0), new Uint8Array(0)];
-  read(bytes, (reader) => (field, type) => {
+  readFields(bytes, (reader) => (field, type) => {
     if (field === 1 && type === WireType.Varint) reason = reader.int32();
     else if (type !== WireType.LengthDelimited) return false;
     else if (field === 2) tokens = reader.bytes();

@@ -36,7 +36,10 @@ export function numbersOf(bytes: Uint8Array, dtype: number): Tensor['values'] {
 function sizeOf(dtype: number): number {
   const size = { [dtypes.float32]: 4, [dtypes.int64]: 8, [dtypes.int32]: 4, [dtypes.bfloat16]: 2 }[dtype];
   if (size !== undefined) return size;
-  throw new UserError(`A tensor has the type ${dtype}.`, 'Use 1 (float32), 2 (int64), 3 (int32) or 4 (bfloat16).');
+  throw new UserError(
+    `The tensor type ${dtype} is not supported.`,
+    'Use 1 (float32), 2 (int64), 3 (int32) or 4 (bfloat16).',
+  );
 }
 
 /** Limit of the numbers of a sparse tensor with its zeros, so that no small request becomes a large one. */
@@ -73,7 +76,7 @@ export function requirePlaces(
   const ends = [rows[0], rows[height], columns.length];
   if (isMatrix && isOrdered && isInside && ends.every((end, at) => end === [0, count, count][at])) return;
   throw new UserError(
-    `A sparse tensor of the shape [${shape.join(', ')}] has other places than its rows and columns.`,
+    `The indices of a sparse tensor do not fit its shape [${shape.join(', ')}].`,
     `Send CSR of two dimensions and at most ${MOST_DENSE} numbers with its zeros, or send it dense.`,
   );
 }

@@ -31,15 +31,15 @@ export function recipientOf(text: string): Recipient {
 }
 
 /** @param recipients Any of them can decrypt it. At least one. */
-export function encrypted(content: Uint8Array, recipients: readonly Recipient[]): Buffer {
+export function encrypt(content: Uint8Array, recipients: readonly Recipient[]): Buffer {
   const fileKey = randomBytes(16);
   const stanzas = recipients.map((recipient) => stanza(fileKey, recipient));
   const header = `${version}\n${stanzas.join('')}---`;
-  const proof = createHmac('sha256', derived(fileKey, '', 'header'))
+  const proof = createHmac('sha256', deriveKey(fileKey, '', 'header'))
     .update(header)
     .digest();
   const nonce = randomBytes(16);
-  const key = derived(fileKey, nonce, 'payload');
+  const key = deriveKey(fileKey, nonce, 'payload');
   return Buffer.concat([Buffer.from(`${header} ${base64(proof)}\n`), nonce, ...sealedChunks(content, key)]);
 }
 
@@ -48,8 +48,8 @@ function stanza(fileKey: Uint8Array, recipient: Recipient): string {
   const { publicKey, privateKey } = generateKeyPairSync('x25519');
   const share = Buffer.from(publicKey.export({ format: 'jwk' }).x!, 'base64url');
   const shared = diffieHellman({ privateKey, publicKey: publicKeyOf(recipient) });
-  const wrapping = derived(shared, Buffer.concat([share, recipient]), `${version}/X25519`);
-  return `-> X25519 ${base64(share)}\n${base64(sealed(fileKey, wrapping, Buffer.alloc(12)))}\n`;
+  const wrapping = deriveKey(shared, Buffer.concat([share, recipient]), `${version}/X25519`);
+  return `-> X25519 ${base64(share)}\n${base64(seal(fileKey, wrapping, Buffer.alloc(12)))}\n`;
 }
 
 function publicKeyOf(bytes: Uint8Array): KeyObject {
@@ -64,16 +64,16 @@ function* sealedChunks(content: Uint8Array, key: Uint8Array): Generator<Buffer> 
     const nonce = Buffer.alloc(12);
     nonce.writeUIntBE(index, 5, 6);
     nonce[11] = index === chunks - 1 ? 1 : 0;
-    yield sealed(content.subarray(index * CHUNK, (index + 1) * CHUNK), key, nonce);
+    yield seal(content.subarray(index * CHUNK, (index + 1) * CHUNK), key, nonce);
   }
 }
 
-function sealed(content: Uint8Array, key: Uint8Array, nonce: Uint8Array): Buffer {
+function seal(content: Uint8Array, key: Uint8Array, nonce: Uint8Array): Buffer {
   const cipher = createCipheriv('chacha20-poly1305', key, nonce, { authTagLength: 16 });
   return Buffer.concat([cipher.update(content), cipher.final(), cipher.getAuthTag()]);
 }
 
-function derived(secret: Uint8Array, salt: Uint8Array | string, purpose: string): Buffer {
+function deriveKey(secret: Uint8Array, salt: Uint8Array | string, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, salt, purpose, 32));
 }
 

@@ -44,7 +44,7 @@ type Limits = {
   readonly longPollMs: number;
 };
 
-type Parts = {
+type ApiServices = {
   readonly training: TrainingService;
   readonly sampling: SamplingService;
   readonly futures: Futures;
@@ -54,7 +54,7 @@ type Parts = {
   readonly sessions: Sessions;
 };
 
-export function apiRoutes(parts: Parts, limits: Limits): Routes {
+export function apiRoutes(parts: ApiServices, limits: Limits): Routes {
   return {
     ...sessionRoutes(parts),
     ...trainingRoutes(parts),
@@ -67,7 +67,7 @@ export function apiRoutes(parts: Parts, limits: Limits): Routes {
   };
 }
 
-function sessionRoutes({ training, catalogue }: Parts): Routes {
+function sessionRoutes({ training, catalogue }: ApiServices): Routes {
   const capabilities: Handler = () => ({
     supported_models: catalogue.names.map((name) => ({
       model_name: name,
@@ -96,16 +96,16 @@ function sessionRoutes({ training, catalogue }: Parts): Routes {
   };
 }
 
-function trainingRoutes({ training }: Parts): Routes {
+function trainingRoutes({ training }: ApiServices): Routes {
   const learning = (forwardOnly: boolean) =>
     inOrder(
       training,
       (request) =>
-        request.isProtobuf ? readProtobuf(request.body) : readJsonForwardBackward(parsed(request), forwardOnly),
+        request.isProtobuf ? readProtobuf(request.body) : readJsonForwardBackward(parseBody(request), forwardOnly),
       (body, { body: bytes }) => training.forwardBackward(body, bytes.length),
     );
   const onModel = <T>(schema: z.ZodType<T>, answer: (body: T) => unknown) =>
-    inOrder(training, (request) => schema.parse(parsed(request)), answer);
+    inOrder(training, (request) => schema.parse(parseBody(request)), answer);
   return {
     'POST create_model': json(CreateModel, (body) => training.createModel(body)),
     'POST get_info': json(ModelId, ({ model_id: id }) => training.info(id)),
@@ -120,11 +120,11 @@ function trainingRoutes({ training }: Parts): Routes {
   };
 }
 
-function samplingRoutes({ sampling, futures }: Parts, { longPollMs }: Limits): Routes {
+function samplingRoutes({ sampling, futures }: ApiServices, { longPollMs }: Limits): Routes {
   return {
     'POST create_sampling_session': json(CreateSamplingSession, (body) => sampling.createSamplingSession(body)),
     'GET samplers/*': (_, [id = '']) => sampling.samplerInfo(id),
-    'POST asample': (request) => sampling.sample(readSample(parsed(request), request.body)),
+    'POST asample': (request) => sampling.sample(readSample(parseBody(request), request.body)),
     'POST cancel_future': json(RequestId, ({ request_id: id }) => {
       futures.cancel(id);
       return {};
@@ -138,7 +138,7 @@ function samplingRoutes({ sampling, futures }: Parts, { longPollMs }: Limits): R
   };
 }
 
-function listings({ checkpoints, sessions }: Parts): Routes {
+function listings({ checkpoints, sessions }: ApiServices): Routes {
   return {
     'GET training_runs': ({ query }) => page('training_runs', trainingRuns(checkpoints), query),
     'GET training_runs/*': (_, [id = '']) => {
@@ -155,7 +155,7 @@ function listings({ checkpoints, sessions }: Parts): Routes {
   };
 }
 
-function savedWeights({ checkpoints, downloads, sessions }: Parts): Routes {
+function savedWeights({ checkpoints, downloads, sessions }: ApiServices): Routes {
   const onWeights = (answer: (path: string, request: HttpRequest) => unknown): Handler => {
     return (request, [run = '', checkpoint = '']) => answer(`tinker://${run}/${checkpoint}`, request) ?? {};
   };
@@ -167,7 +167,7 @@ function savedWeights({ checkpoints, downloads, sessions }: Parts): Routes {
       weightsInfo(checkpoints, path),
     ),
     'PUT training_runs/*/checkpoints/**/ttl': onWeights((path, request) =>
-      checkpoints.keepFor(path, TimeToLive.parse(parsed(request)).ttl_seconds),
+      checkpoints.keepFor(path, TimeToLive.parse(parseBody(request)).ttl_seconds),
     ),
     'POST copy_weights': json(CopyWeights, async ({ source_path: source, ttl_seconds: ttl }, { idempotencyKey }) => ({
       tinker_path: await checkpoints.copy(source, sessions.copyId(idempotencyKey), ttl ?? null),
@@ -208,7 +208,7 @@ const instead: Readonly<Record<string, string>> = {
 };
 
 /** An unknown operation on a model keeps its place in the model's order, so that later requests do not wait for it forever. */
-function unknownOperation({ training }: Parts): Handler {
+function unknownOperation({ training }: ApiServices): Handler {
   return (request, [name = '']) => {
     const refusal = new Refusal(404, `There is no POST ${name.slice(0, 200)} here.${instead[name] ?? ''}`);
     const place = placeOf(request);
@@ -218,7 +218,7 @@ function unknownOperation({ training }: Parts): Handler {
 }
 
 function json<T>(schema: z.ZodType<T>, answer: (body: T, request: HttpRequest) => unknown): Handler {
-  return (request) => answer(schema.parse(parsed(request)), request);
+  return (request) => answer(schema.parse(parseBody(request)), request);
 }
 
 /** Answers requests on a model. One that cannot be read keeps its place in the model's order; its result says what is wrong. */
@@ -243,7 +243,7 @@ function inOrder<T>(
 /** The place of a request in its model's order; null when it has no number, or is too damaged to be read. */
 function placeOf(request: HttpRequest): z.infer<typeof ModelPlace> | null {
   try {
-    if (!request.isProtobuf) return ModelPlace.parse(parsed(request));
+    if (!request.isProtobuf) return ModelPlace.parse(parseBody(request));
     const { modelId, seqId } = readModelPlace(request.body);
     return ModelPlace.parse({ model_id: modelId, seq_id: seqId });
   } catch {
@@ -251,7 +251,7 @@ function placeOf(request: HttpRequest): z.infer<typeof ModelPlace> | null {
   }
 }
 
-function parsed({ body }: HttpRequest): unknown {
+function parseBody({ body }: HttpRequest): unknown {
   try {
     return JSON.parse(body.toString());
   } catch {

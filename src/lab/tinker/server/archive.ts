@@ -13,14 +13,14 @@ import {
 import { join } from 'node:path';
 import { exportAdapter, exportModel } from '../../hugging-face/export-model.js';
 import { isOwn, readModel } from '../../run/model-files.js';
-import { encrypted, recipientOf } from './age.js';
+import { encrypt, recipientOf } from './age.js';
 
 /** Encrypts the files in a directory, and adds `.age` to their names. @param recipients Public keys, `age1…`. */
 export function encryptFiles(directory: string, recipients: readonly string[]): void {
   const keys = recipients.map(recipientOf);
   for (const name of readdirSync(directory)) {
     const path = join(directory, name);
-    writeFileSync(`${path}.age`, encrypted(readFileSync(path), keys));
+    writeFileSync(`${path}.age`, encrypt(readFileSync(path), keys));
     rmSync(path);
   }
 }

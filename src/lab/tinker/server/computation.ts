@@ -47,7 +47,7 @@ export type MadeModel = {
 };
 
 /** The methods of a `Computation`, wherever it runs. `signal`: ends the call at its next pause. */
-export type Computing = {
+export type ComputationMethods = {
   readonly [name in keyof Computation]: Computation[name] extends (...values: infer Values) => infer Result
     ? (...values: [...values: Values, signal?: AbortSignal]) => Result
     : never;
@@ -266,7 +266,7 @@ class TrainedModel {
     const { engine } = this.#service;
     const { values, optimizer } = savedParameters(directory);
     if (withOptimizer && optimizer === null) {
-      throw new UserError(`${directory} holds no state of an optimizer.`, 'Load it without the optimizer.');
+      throw new UserError(`${directory} holds no optimizer state.`, 'Load it without the optimizer.');
     }
     await engine.loadWeights(values);
     const zeros = () => new Float32Array(values.length);

@@ -26,7 +26,7 @@ export function lossOf({ lossFn, config }: Pick<ForwardBackwardRequest, 'lossFn'
   const number = (name: string): number | null => {
     const value = config[name];
     if (value === undefined || (typeof value === 'number' && Number.isFinite(value))) return value ?? null;
-    throw new UserError(`The loss setting ${name} is ${value}.`, 'Give a number.');
+    throw new UserError(`The loss setting ${name} is ${value}, not a number.`, 'Give a number.');
   };
   return objectiveOf(lossFn as LossFn, {
     clip_low_threshold: number('clip_low_threshold'),
@@ -46,7 +46,7 @@ export function datumOf(
   datum: WireDatum,
   index: number,
   { objective, known }: { readonly objective: Objective; readonly known: (token: number) => boolean },
-): Learnable {
+): SequenceDatum {
   const { tokens } = datum;
   if (tokens.length === 0) throw new UserError(`Datum ${index} has no tokens.`, 'Send at least one.');
   const { count, shape } = targetsOf(datum, index);
@@ -139,7 +139,7 @@ type Values = Tensor['values'];
  * A datum whose prompt is its first token. `isSilent`: whether the loss of a token with advantage 0 is 0. `trailing`: shape of the scores
  * of one token, where the client gave its targets in two dimensions.
  */
-type Learnable = Datum & {
+type SequenceDatum = Datum & {
   readonly trailing: readonly number[];
   readonly weights: Values;
   readonly advantages?: Values | undefined;
@@ -160,7 +160,7 @@ const leastTokens = 8;
 const leastSequences = 3;
 
 /** Splits datums into plans of about `tokensAtOnce` tokens each, in their order. */
-export function* plansOf(datums: readonly Learnable[], tokensAtOnce: number): Generator<Plan> {
+export function* plansOf(datums: readonly SequenceDatum[], tokensAtOnce: number): Generator<Plan> {
   let plans: Plan[] = [];
   let tokens = 0;
   for (const plan of runsOf(datums, tokensAtOnce)) {
@@ -184,7 +184,7 @@ function together(plans: readonly Plan[]): Plan {
 }
 
 /** Yields a plan for each run of neighbouring datums with a common prefix, and for each other datum. */
-function* runsOf(datums: readonly Learnable[], tokensAtOnce: number): Generator<Plan> {
+function* runsOf(datums: readonly SequenceDatum[], tokensAtOnce: number): Generator<Plan> {
   for (let first = 0; first < datums.length;) {
     const { end, common } = runFrom(datums, first, tokensAtOnce);
     if (end - first >= leastSequences) yield sharing(datums.slice(first, end), common);
@@ -197,13 +197,17 @@ function* runsOf(datums: readonly Learnable[], tokensAtOnce: number): Generator<
  * The run of similar datums that starts at `first`, of at most `tokensAtOnce` tokens where it has more than one. `common` counts the
  * tokens after the first that all of them share, and that none is trained on.
  */
-function runFrom(datums: readonly Learnable[], first: number, tokensAtOnce: number): { end: number; common: number } {
-  const limit = untrained(datums[first]!);
+function runFrom(
+  datums: readonly SequenceDatum[],
+  first: number,
+  tokensAtOnce: number,
+): { end: number; common: number } {
+  const limit = untrainedPrefix(datums[first]!);
   let common = limit;
   let whole = scoredTokens(datums[first]!).length;
   let end = first + 1;
   for (; end < datums.length; end++) {
-    const agreed = Math.min(common, untrained(datums[end]!), agreement(datums[first]!, datums[end]!));
+    const agreed = Math.min(common, untrainedPrefix(datums[end]!), agreement(datums[first]!, datums[end]!));
     // A datum that would cost the run half of its common beginning starts a run of its own.
     if (agreed < Math.max(leastTokens, limit / 2)) break;
     // Rollouts of one game share the text of its rules, so a run could be a whole batch, which need not fit into
@@ -216,7 +220,7 @@ function runFrom(datums: readonly Learnable[], first: number, tokensAtOnce: numb
 }
 
 /** Counts the tokens at the beginning that are not trained on; leaves one token to follow them. */
-function untrained(datum: Learnable): number {
+function untrainedPrefix(datum: SequenceDatum): number {
   // Sequences with several targets per token are not rollouts, and are computed apart.
   if (scoredTokens(datum).length > datum.tokens.length) return 0;
   let count = 0;
@@ -225,13 +229,16 @@ function untrained(datum: Learnable): number {
 }
 
 /** Whether the token of this position takes part in the loss. */
-function isTrainedOn(datum: Pick<Learnable, 'weights' | 'advantages' | 'ratioMask' | 'isSilent'>, at: number): boolean {
+function isTrainedOn(
+  datum: Pick<SequenceDatum, 'weights' | 'advantages' | 'ratioMask' | 'isSilent'>,
+  at: number,
+): boolean {
   const { weights, advantages, ratioMask, isSilent } = datum;
   if (ratioMask !== undefined && ratioMask[at] !== 0) return true;
   return weights[at] !== 0 && !(isSilent && advantages?.[at] === 0);
 }
 
-function agreement(a: Learnable, b: Learnable): number {
+function agreement(a: SequenceDatum, b: SequenceDatum): number {
   if (a.prompt[0] !== b.prompt[0]) return 0;
   const most = Math.min(a.tokens.length, b.tokens.length);
   const [one, other] = [scoredTokens(a), scoredTokens(b)];
@@ -240,7 +247,7 @@ function agreement(a: Learnable, b: Learnable): number {
   return count;
 }
 
-function sharing(run: readonly Learnable[], common: number): Plan {
+function sharing(run: readonly SequenceDatum[], common: number): Plan {
   const { prompt, tokens, targets } = run[0]!;
   const beginning: Datum = {
     prompt,
@@ -259,7 +266,7 @@ function sharing(run: readonly Learnable[], common: number): Plan {
   return { datums: [beginning, ...run.map((datum) => after(datum, shared, common))], restore };
 }
 
-function after(datum: Learnable, prompt: Int32Array, from: number): Datum {
+function after(datum: SequenceDatum, prompt: Int32Array, from: number): Datum {
   const { tokens, targets, weights, advantages, logprobs, ratioMask, clips } = datum;
   return {
     prompt,

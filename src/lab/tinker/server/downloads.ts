@@ -3,7 +3,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { filesOf, isExternal, type Checkpoints } from './checkpoints.js';
-import type { Computing } from './computation.js';
+import type { ComputationMethods } from './computation.js';
 import { FileAnswer, signedFiles } from './http-server.js';
 import { Refusal } from './refusal.js';
 
@@ -13,13 +13,13 @@ const archiveFile = '.archive.tar';
 
 export class Downloads {
   readonly #checkpoints: Checkpoints;
-  readonly #computing: Pick<Computing, 'archive'>;
+  readonly #computing: Pick<ComputationMethods, 'archive'>;
   readonly #now: () => number;
   /** Addresses are valid until the next start at most. */
   readonly #secret = randomBytes(32);
 
   /** @param now Unix ms. */
-  constructor(checkpoints: Checkpoints, computing: Pick<Computing, 'archive'>, now: () => number) {
+  constructor(checkpoints: Checkpoints, computing: Pick<ComputationMethods, 'archive'>, now: () => number) {
     this.#checkpoints = checkpoints;
     this.#computing = computing;
     this.#now = now;

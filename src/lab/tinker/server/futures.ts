@@ -110,8 +110,9 @@ export class Futures {
    */
   async wait(id: string, ms: number, closed: AbortSignal): Promise<Result | null> {
     const future = this.#all.get(id);
-    if (future === undefined) throw new Refusal(410, `The result of request ${id} is gone, or never was.`);
-    if (future.result === null) await woken(future, ms, closed);
+    if (future === undefined)
+      throw new Refusal(410, `The result of request ${id} is no longer stored, or never existed.`);
+    if (future.result === null) await waitForResult(future, ms, closed);
     if (future.result !== null && !future.wasRead) {
       future.wasRead = true;
       this.#kept.read++;
@@ -154,7 +155,7 @@ function sizeOf(result: Result): number {
   return 200 + (result.kind === 'done' ? result.size : 0);
 }
 
-function woken({ waiters }: Future, ms: number, closed: AbortSignal): Promise<void> {
+function waitForResult({ waiters }: Future, ms: number, closed: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const wake = (): void => {
       clearTimeout(timer);

@@ -242,13 +242,13 @@ function isSame(a: string, b: string): boolean {
 }
 
 /** Bytes of the bodies that are being read: those of at most `SMALL_BODY` bytes so far, and the others. */
-type Reading = { small: number; large: number };
+type BodyBytes = { small: number; large: number };
 
 /** Larger bodies share a part of the room, so that a few of them, sent slowly, do not keep out the many small ones. */
 const SMALL_BODY = 2 ** 20;
 const SHARE_OF_LARGE = 0.75;
 
-async function readBody(message: IncomingMessage, access: Access, reading: Reading): Promise<Buffer> {
+async function readBody(message: IncomingMessage, access: Access, reading: BodyBytes): Promise<Buffer> {
   const { mostBodyBytes, mostBytesAtOnce } = access;
   const encoding = message.headers['content-encoding'];
   // The service never decompresses, so that no small body can become a large one.

@@ -26,14 +26,17 @@ export type Parameters = {
 };
 
 /** An engine, and the number of its threads; null where these are not ours. */
-export type Created = { readonly engine: Engine; readonly threads: number | null };
+export type OpenedEngine = { readonly engine: Engine; readonly threads: number | null };
 
 /**
  * `create`: makes an engine for a shape; decides its kind and its number of threads, which is that of the model `of` where the shape is a
  * part of it. `pause`: called between the steps of long computations.
  */
 export type EngineFactory = {
-  readonly create: (shape: ModelShape, part?: { readonly of: ModelShape; readonly pause: Pause }) => Promise<Created>;
+  readonly create: (
+    shape: ModelShape,
+    part?: { readonly of: ModelShape; readonly pause: Pause },
+  ) => Promise<OpenedEngine>;
   readonly pause: Pause;
 };
 

@@ -2,7 +2,7 @@
 import type { SampleResponse } from '../protocol/messages.js';
 import { requirePlaces } from '../protocol/tensors.js';
 import type { Checkpoints } from './checkpoints.js';
-import type { Computing } from './computation.js';
+import type { ComputationMethods } from './computation.js';
 import type { Futures, RequestQueue } from './futures.js';
 import type { ModelCatalogue } from './model-catalogue.js';
 import { Refusal } from './refusal.js';
@@ -10,7 +10,7 @@ import { tokensOf, type CreateSamplingSession, type Sample, type TensorData } fr
 import { sampledResult } from './results.js';
 import { groupOf, type PromptTargets, type SampleRequest } from './samplers.js';
 import type { Sampler, Sessions } from './sessions.js';
-import type { Accepted } from './training-service.js';
+import type { AcceptedRequest } from './training-service.js';
 
 type SamplingParts = {
   readonly catalogue: ModelCatalogue;
@@ -18,7 +18,7 @@ type SamplingParts = {
   readonly sessions: Sessions;
   readonly futures: Futures;
   readonly queue: RequestQueue;
-  readonly computing: Computing;
+  readonly computing: ComputationMethods;
 };
 
 /** Numbers of requests that a sampler remembers, so that one that comes twice is carried out once. */
@@ -47,7 +47,7 @@ export class SamplingService {
     return { sampler_id: id, base_model: source.base, model_path: path };
   }
 
-  sample(request: Sample): Accepted & { readonly sample_sequence_ids: readonly string[] } {
+  sample(request: Sample): AcceptedRequest & { readonly sample_sequence_ids: readonly string[] } {
     const { sampling_session_id: id, seq_id: number } = request;
     const { sessions } = this.#parts;
     const sampler = id == null ? null : sessions.sampler(id);

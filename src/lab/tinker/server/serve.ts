@@ -68,7 +68,7 @@ export async function serve(config: ServeConfig, context: ProcessContext): Promi
     training.endIdle(config.idle_minutes * 60_000);
   }, summaryEveryMs);
   try {
-    return await Promise.race([stopped(context), lost]);
+    return await Promise.race([waitForSignal(context), lost]);
   } finally {
     clearInterval(summary);
     await close();
@@ -197,7 +197,7 @@ function requestLog(path: string, { time, log }: ProcessContext): (line: Request
 }
 
 /** Looks for a signal five times a second. */
-async function stopped({ stopAsked }: ProcessContext): Promise<StopSignal> {
+async function waitForSignal({ stopAsked }: ProcessContext): Promise<StopSignal> {
   for (;;) {
     const signal = await stopAsked();
     if (signal !== null) return signal;

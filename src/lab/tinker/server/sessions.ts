@@ -155,7 +155,7 @@ export class Sessions {
 function gone(what: string, id: string): never {
   throw new Refusal(
     410,
-    `The ${what} ${id.slice(0, 200)} has ended, or never was: begin a new session. Saved weights are still there.`,
+    `The ${what} ${id.slice(0, 200)} has ended or never existed: begin a new session. Saved weights are kept.`,
   );
 }
 

@@ -2,7 +2,7 @@
 import { UserError } from '../../../base/user-error.js';
 import { durationWords } from '../../../text/duration.js';
 import { parameterCount } from '../../engine/layout.js';
-import type { Computing } from './computation.js';
+import type { ComputationMethods } from './computation.js';
 import type { ModelCatalogue } from './model-catalogue.js';
 import { usualStep } from './step-time.js';
 
@@ -21,10 +21,10 @@ type Cost = { readonly name: string; readonly ms: number };
 
 export class StepCosts {
   readonly #catalogue: Models;
-  readonly #computing: Pick<Computing, 'stepTime'>;
+  readonly #computing: Pick<ComputationMethods, 'stepTime'>;
   readonly #log: (line: string) => void;
 
-  constructor(catalogue: Models, computing: Pick<Computing, 'stepTime'>, log: (line: string) => void) {
+  constructor(catalogue: Models, computing: Pick<ComputationMethods, 'stepTime'>, log: (line: string) => void) {
     this.#catalogue = catalogue;
     this.#computing = computing;
     this.#log = log;
@@ -36,7 +36,8 @@ export class StepCosts {
     if (costs.length === 0) return;
     const each = costs.map(({ name, ms }) => `${name} ${timeWords(ms)}`);
     this.#log(`${step} takes about: ${each.join(' · ')}`);
-    for (const cost of costs) if (cost.ms > SLOW_MS) this.#log(`${cost.name} is slow here. ${instead(cost, costs)}`);
+    for (const cost of costs)
+      if (cost.ms > SLOW_MS) this.#log(`${cost.name} is slow here. ${alternativeText(cost, costs)}`);
   }
 
   /** Says so when the steps of a model that has been made will be slow. @param id Names the model. @param base Name of its base model. */
@@ -45,20 +46,20 @@ export class StepCosts {
     const costs = await this.#costs();
     const own = costs.find(({ name }) => name === base);
     if (own === undefined || own.ms <= SLOW_MS) return;
-    this.#log(`model ${id}: ${step} will take about ${timeWords(own.ms)} here. ${instead(own, costs)}`);
+    this.#log(`model ${id}: ${step} will take about ${timeWords(own.ms)} here. ${alternativeText(own, costs)}`);
   }
 
   /** Costs of all models, the smallest first: by then the kernels have been optimised when large ones are measured, a few times each. */
   async #costs(): Promise<Cost[]> {
     const sizes = await Promise.all(
       this.#catalogue.names.map(async (name) => {
-        const size = await known(async () => parameterCount(this.#catalogue.shapeOf(name)));
+        const size = await measureOrNull(async () => parameterCount(this.#catalogue.shapeOf(name)));
         return { name, size: size ?? Infinity };
       }),
     );
     const costs: Cost[] = [];
     for (const { name } of sizes.toSorted((a, b) => a.size - b.size)) {
-      const ms = await known(() => this.#computing.stepTime(name));
+      const ms = await measureOrNull(() => this.#computing.stepTime(name));
       if (ms !== null) costs.push({ name, ms });
     }
     return costs;
@@ -68,7 +69,7 @@ export class StepCosts {
 /**
  * The measured value; null when the model cannot be read (its first use says why), or the service has ended meanwhile.
  */
-async function known(measure: () => Promise<number>): Promise<number | null> {
+async function measureOrNull(measure: () => Promise<number>): Promise<number | null> {
   try {
     return await measure();
   } catch (error) {
@@ -78,7 +79,7 @@ async function known(measure: () => Promise<number>): Promise<number | null> {
 }
 
 /** The largest model that is fast enough, which is the one that takes longest. */
-function instead({ ms }: Cost, costs: readonly Cost[]): string {
+function alternativeText({ ms }: Cost, costs: readonly Cost[]): string {
   const fast = costs.filter((other) => other.ms <= Math.min(ms, SLOW_MS)).toSorted((a, b) => b.ms - a.ms)[0];
   const smaller = fast === undefined ? '' : `base_model="${fast.name}" (${timeWords(fast.ms)} a step), or `;
   return `Use ${smaller}${elsewhere}`;

@@ -3,7 +3,7 @@ import { cpuUsage } from 'node:process';
 import type { Engine, ModelShape } from '../../engine/engine.js';
 import { parameterCount } from '../../engine/layout.js';
 import type { Pause } from '../../engine/model/steps.js';
-import type { Created } from './parameters.js';
+import type { OpenedEngine } from './parameters.js';
 
 /** Size of the training step whose time is reported. */
 export const usualStep = { sequences: 8, tokens: 128 } as const;
@@ -15,7 +15,7 @@ const LEAST_ROUNDS = 3;
 const adam = { learningRate: 1e-6, beta1: 0.9, beta2: 0.95, epsilon: 1e-8 };
 
 /** `pause`: called between the steps of long computations. */
-type Measuring = { readonly open: (shape: ModelShape, pause: Pause) => Promise<Created>; readonly pause: Pause };
+type Measuring = { readonly open: (shape: ModelShape, pause: Pause) => Promise<OpenedEngine>; readonly pause: Pause };
 
 /**
  * Milliseconds of a step of 8 × 128 tokens: forward, backward and Adam on all weights. A sequence is computed on one layer, whose weights

@@ -2,7 +2,7 @@
 import { Worker, type MessagePort } from 'node:worker_threads';
 import { UserError } from '../../../base/user-error.js';
 import type { EngineRequest } from '../../engine/choose-engine.js';
-import type { Computing } from './computation.js';
+import type { ComputationMethods } from './computation.js';
 import { Refusal } from './refusal.js';
 import type { Turns } from './turns.js';
 
@@ -35,7 +35,7 @@ export function answerCalls(port: MessagePort, target: object, turns: Turns): vo
       const result = await turns.run(() => methods[method]!(...values), cancel.signal);
       port.postMessage({ id, result } satisfies Outcome);
     } catch (error) {
-      port.postMessage({ id, error: copied(error) } satisfies Outcome);
+      port.postMessage({ id, error: copyError(error) } satisfies Outcome);
     }
     cancels.delete(id);
   };
@@ -46,7 +46,7 @@ export function answerCalls(port: MessagePort, target: object, turns: Turns): vo
 }
 
 type ComputeThread = {
-  readonly computing: Computing;
+  readonly computing: ComputationMethods;
   /** Rejects when the thread has ended by itself; never resolves. */
   readonly lost: Promise<never>;
   readonly close: () => Promise<void>;
@@ -76,7 +76,7 @@ export function startComputing(file: URL, settings: ComputeSettings): ComputeThr
   worker.on('message', (outcome: Outcome) => {
     const call = waiting.get(outcome.id);
     waiting.delete(outcome.id);
-    if ('error' in outcome) call?.reject(revived(outcome.error));
+    if ('error' in outcome) call?.reject(reviveError(outcome.error));
     else call?.resolve(outcome.result);
   });
   const call = (method: string, values: readonly unknown[]) =>
@@ -85,7 +85,7 @@ export function startComputing(file: URL, settings: ComputeSettings): ComputeThr
       waiting.set(++count, { resolve, reject });
       send(worker, { id: count, method, values });
     });
-  const computing = new Proxy({} as Computing, {
+  const computing = new Proxy({} as ComputationMethods, {
     get:
       (_, method: string) =>
       (...values: readonly unknown[]) =>
@@ -102,7 +102,7 @@ function send(worker: Worker, { id, method, values }: Call): void {
   signal?.addEventListener('abort', () => worker.postMessage({ cancelled: id } satisfies Cancel));
 }
 
-function copied(error: unknown): CopiedError {
+function copyError(error: unknown): CopiedError {
   if (error instanceof UserError) return { kind: 'user', problem: error.message, fix: error.fix };
   if (error instanceof Refusal) return { kind: 'refusal', status: error.status, detail: error.message };
   if (!(error instanceof Error)) return { kind: 'other', fields: { message: String(error) } };
@@ -110,7 +110,7 @@ function copied(error: unknown): CopiedError {
   return { kind: 'other', fields: { message, stack, code, syscall, path } };
 }
 
-function revived(error: CopiedError): Error {
+function reviveError(error: CopiedError): Error {
   switch (error.kind) {
     case 'user':
       return new UserError(error.problem, error.fix);

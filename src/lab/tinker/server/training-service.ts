@@ -2,7 +2,7 @@
 import { UserError } from '../../../base/user-error.js';
 import type { ForwardBackwardRequest } from '../protocol/messages.js';
 import type { Checkpoint, Checkpoints } from './checkpoints.js';
-import type { Computing, MadeModel } from './computation.js';
+import type { ComputationMethods, MadeModel } from './computation.js';
 import type { Futures, RequestQueue, Result } from './futures.js';
 import { Refusal } from './refusal.js';
 import type { CreateModel, CreateSession, LoadWeights, OptimStep, SaveExternal, SaveWeights } from './requests.js';
@@ -17,7 +17,7 @@ type TrainingParts = {
   readonly sessions: Sessions;
   readonly futures: Futures;
   readonly queue: RequestQueue;
-  readonly computing: Computing;
+  readonly computing: ComputationMethods;
   readonly costs: StepCosts;
   /** Limit of the models in memory. */
   readonly mostModels: number;
@@ -27,7 +27,7 @@ type TrainingParts = {
   readonly bug: (error: unknown) => void;
 };
 
-export type Accepted = { readonly request_id: string };
+export type AcceptedRequest = { readonly request_id: string };
 
 /** The model of a request, and the number of the request among those on this model. */
 type ModelPlace = Pick<SaveWeights, 'model_id' | 'seq_id'>;
@@ -76,7 +76,7 @@ export class TrainingService {
     for (const { id } of this.#parts.sessions.idle(ms)) this.finish(id, 'has been silent, and ends');
   }
 
-  createModel(request: CreateModel): Accepted {
+  createModel(request: CreateModel): AcceptedRequest {
     requireAdam(request.optimizer_config);
     const lora = loraOf(request.lora_config);
     return this.#create(request, { base: request.base_model, lora }, async (model, signal) => {
@@ -86,7 +86,7 @@ export class TrainingService {
   }
 
   /** Frees the memory of a model. Its session goes on, and its saved weights stay. */
-  unload(id: string): Accepted {
+  unload(id: string): AcceptedRequest {
     return this.#onModel({ model_id: id, seq_id: null }, async (model) => {
       await this.#parts.computing.dispose(id);
       this.#parts.sessions.endModel(model);
@@ -109,7 +109,7 @@ export class TrainingService {
   }
 
   /** @param bytes Size of the request. */
-  forwardBackward(request: ForwardBackwardRequest, bytes: number): Accepted {
+  forwardBackward(request: ForwardBackwardRequest, bytes: number): AcceptedRequest {
     const work = async ({ session }: Ready, signal: AbortSignal) => {
       const output = await this.#parts.computing.forwardBackward(request, signal);
       this.#parts.sessions.session(session).done.trained += request.data.length;
@@ -119,13 +119,13 @@ export class TrainingService {
   }
 
   /** Gives a request that cannot be carried out its place in the order of its model: the later ones would wait for it forever. */
-  refuse(place: ModelPlace, error: unknown): Accepted {
+  refuse(place: ModelPlace, error: unknown): AcceptedRequest {
     return this.#onModel(place, () => {
       throw error;
     });
   }
 
-  optimStep({ adam_params: adam, ...place }: OptimStep): Accepted {
+  optimStep({ adam_params: adam, ...place }: OptimStep): AcceptedRequest {
     return this.#onModel(place, async ({ id, session }) => {
       const norm = await this.#parts.computing.optimStep(id, {
         learningRate: adam.learning_rate,
@@ -140,7 +140,7 @@ export class TrainingService {
     });
   }
 
-  saveWeights(request: SaveWeights): Accepted {
+  saveWeights(request: SaveWeights): AcceptedRequest {
     return this.#onModel(request, async (model) => {
       const { path: name } = request;
       if (name == null) throw new UserError('save_weights has no path.', 'Give the weights a name.');
@@ -149,7 +149,7 @@ export class TrainingService {
     });
   }
 
-  saveForSampler(request: SaveWeights): Accepted {
+  saveForSampler(request: SaveWeights): AcceptedRequest {
     return this.#onModel(request, async (model) => {
       const { path: name, sampling_session_seq_id: number } = request;
       const type = 'save_weights_for_sampler';
@@ -167,7 +167,7 @@ export class TrainingService {
     });
   }
 
-  saveExternal(request: SaveExternal): Accepted {
+  saveExternal(request: SaveExternal): AcceptedRequest {
     const { age_encryption_recipients: recipients } = request;
     return this.#onModel(request, async (model) => {
       const path = await this.#save(model, { ...request, overwrite: true }, 'external_weights', (directory) =>
@@ -177,7 +177,7 @@ export class TrainingService {
     });
   }
 
-  loadWeights(request: LoadWeights): Accepted {
+  loadWeights(request: LoadWeights): AcceptedRequest {
     const { path, optimizer, model_id: id } = request;
     const { checkpoints, computing } = this.#parts;
     requireAdam(request.optimizer_config);
@@ -205,7 +205,7 @@ export class TrainingService {
     request: { session_id: string; model_seq_id: number },
     facts: Pick<Model, 'base' | 'lora'>,
     make: (model: Model, signal: AbortSignal) => Promise<unknown>,
-  ): Accepted {
+  ): AcceptedRequest {
     const { sessions, futures } = this.#parts;
     const session = sessions.touch(request.session_id);
     const number = request.model_seq_id;
@@ -240,7 +240,11 @@ export class TrainingService {
   }
 
   /** @param bytes Size of the request. */
-  #onModel(place: ModelPlace, work: (model: Ready, signal: AbortSignal) => Promise<Result>, bytes = 0): Accepted {
+  #onModel(
+    place: ModelPlace,
+    work: (model: Ready, signal: AbortSignal) => Promise<Result>,
+    bytes = 0,
+  ): AcceptedRequest {
     const { sessions, futures } = this.#parts;
     const model = sessions.model(place.model_id);
     sessions.touch(model.session);

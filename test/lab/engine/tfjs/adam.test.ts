@@ -6,7 +6,7 @@ import { presets } from '../../../../src/lab/engine/model-shape.js';
 import { adamStep } from '../../../../src/lab/engine/tfjs/adam.js';
 import { openBackend } from '../../../../src/lab/engine/tfjs/backends.js';
 import { importModule } from '../../../../src/base/import-module.js';
-import { read } from '../../../../src/lab/engine/tfjs/model.js';
+import { readAndDispose } from '../../../../src/lab/engine/tfjs/model.js';
 import { Parameters } from '../../../../src/lab/engine/tfjs/parameters.js';
 import { maxDifference, slopes } from '../models.js';
 
@@ -45,7 +45,7 @@ describe.each(['tfjs-wasm', 'tfjs-cpu'] as const)('AdamW on %s', (name) => {
       // The third is too short to be clipped.
       const gradient = slopes(parameters.count, 10 + step).map((g) => g * (step === 2 ? 0.01 : 1));
       device.run(() => parameters.addGradient(device.floats(gradient)));
-      const norm = await read(device.run(() => adamStep(device, shape, parameters, { ...adamW, ...how })));
+      const norm = await readAndDispose(device.run(() => adamStep(device, shape, parameters, { ...adamW, ...how })));
       expect(norm[0]! / torch[which].norms[step]!).toBeCloseTo(1, 6);
     }
     expect(maxDifference(await parameters.get('weights').data(), torch[which].weights)).toBeLessThan(1e-6);

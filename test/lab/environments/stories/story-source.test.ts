@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { UserError } from '../../../../src/base/user-error.js';
 import { story, type Split } from '../../../../src/lab/environments/stories/corpus.js';
-import { cleaned, sourceText, storiesFrom } from '../../../../src/lab/environments/stories/story-source.js';
+import { cleanText, sourceText, storiesFrom } from '../../../../src/lab/environments/stories/story-source.js';
 import { tempDirectory } from '../../temp-directory.js';
 
 /** A new file with this content. */
@@ -68,8 +68,8 @@ describe('stories', () => {
   });
 
   it('are cleaned of everything that is not ASCII', () => {
-    expect(cleaned(' “It’s a\tcafé” — naïve…\u00a0日本 ')).toBe('"It\'s a cafe" - naive...');
-    expect(cleaned('日本')).toBe('');
+    expect(cleanText(' “It’s a\tcafé” — naïve…\u00a0日本 ')).toBe('"It\'s a cafe" - naive...');
+    expect(cleanText('日本')).toBe('');
   });
 
   it('are read only as far as needed', () => {

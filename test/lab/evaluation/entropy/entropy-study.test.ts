@@ -35,7 +35,14 @@ describe('the study of memrl entropy', () => {
 
   it('reads back as written', () => {
     const study = entropyStudy(steps)!;
-    expect(readStudy(studyText(study))).toEqual({ ...study, notes: [], tables: [], verdicts: [], warnings: [] });
+    expect(readStudy(studyText(study))).toEqual({
+      ...study,
+      lines: [],
+      notes: [],
+      tables: [],
+      verdicts: [],
+      warnings: [],
+    });
   });
 
   it('has figures of slopes, of prediction against truth, and of the kernel on the page', async () => {

@@ -100,6 +100,6 @@ describe('memrl eval-batch', () => {
   it('names a missing run, environment or checkpoint', async () => {
     await expect(evaluate('none', ['steps=1,9'])).rejects.toThrow('no checkpoint of step 9');
     const { config } = readArguments(evalBatchKeys, [`path=${join(root, 'nothing')}`]);
-    await expect(evalBatch(config, testWorld())).rejects.toThrow('does not say which texts');
+    await expect(evalBatch(config, testWorld())).rejects.toThrow('does not record its environment');
   });
 });

@@ -81,7 +81,7 @@ describe('memrl eval-run', () => {
     {
       ...{
         what: 'a run whose settings cannot be read',
-        message: /config\.json does not say what the run was, at `experiment/,
+        message: /config\.json does not describe the run, at `experiment/,
       },
       path: () => {
         const run = copyOf('whole');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judge, type Curve, type Judged } from '../../../../src/lab/study/memory/verdict.js';
+import { judge, type Curve, type VerdictInput } from '../../../../src/lab/study/memory/verdict.js';
 
 /** Evaluated every 100 steps of 4 episodes. */
 const curve = (bits: number[], greedy: Curve['greedy'] = null): Curve => ({
@@ -7,7 +7,7 @@ const curve = (bits: number[], greedy: Curve['greedy'] = null): Curve => ({
   greedy,
 });
 /** N = 1024: ten bits, so 9.5 are enough. */
-const ended: Judged = { secretBits: 10, secret: 57, state: 'done' };
+const ended: VerdictInput = { secretBits: 10, secret: 57, state: 'done' };
 
 describe('the verdict on a memory run', () => {
   it.each<{
@@ -15,7 +15,7 @@ describe('the verdict on a memory run', () => {
     bits: number[];
     greedy?: Curve['greedy'];
     lately?: Curve['lately'];
-    judged?: Partial<Judged>;
+    judged?: Partial<VerdictInput>;
     verdict: object;
   }>([
     {
