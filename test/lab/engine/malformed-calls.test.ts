@@ -32,7 +32,11 @@ const calls: { what: string; call: (engine: Engine) => Promise<unknown>; says: R
     call: (e) => e.forward([{ prompt, continuations: [new Int32Array(23)] }]),
     says: /25 tokens .* context, 24/,
   },
-  { what: 'backward before forward', call: (e) => e.backward(new Float32Array(2), null), says: /before any forward pass/ },
+  {
+    what: 'backward before forward',
+    call: (e) => e.backward(new Float32Array(2), null),
+    says: /before any forward pass/,
+  },
   {
     what: 'backward after a forward that failed',
     call: async (e) => {
