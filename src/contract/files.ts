@@ -18,7 +18,7 @@
  *   runs/<sweep>/<run>/attempts/<n>/pid    the shim of attempt n: claims the attempt and identifies its process
  *   runs/<sweep>/<run>/attempts/<n>/stdin  the shim of attempt n, where its run reads typed lines: a pipe; the supervisor writes to it
  *   runs/<sweep>/<run>/attempts/<n>/metrics/  the executor: tables as attempt n had left them, when the next one began
- *   runs/<sweep>/<run>/attempts/<n>/exit   the shim of attempt n: exit code and newline (on a full disk: `exit-code.ts`)
+ *   runs/<sweep>/<run>/attempts/<n>/exit   the shim of attempt n: exit code and newline (on a full disk: `run-record.ts`)
  *   runs/<sweep>/<run>/metrics.jsonl …     the run
  *   runs/<sweep>/<run>/episodes.jsonl      the run, when it is told to: guesses and rewards
  *   runs/<sweep>/<run>/timing.jsonl        the run: how long its steps took, apart from what is the same each time
