@@ -36,7 +36,7 @@ export function describe(directory: string): ModelDescription {
   const path = join(directory, configFiles.model);
   const { config, problems } = readConfig(readText(path, longestConfig), path);
   const entries = storedEntries(directory);
-  // For a refused shape, the shapes of its tensors are unknown.
+  // The expected shapes of tensors are unknown when the model's own shape is refused.
   return { config, entries, problems: problems.length > 0 ? problems : misfits(config.shape, entries) };
 }
 

@@ -77,7 +77,7 @@ export async function exportModel(path: string, target: string, adapter: string 
   const lora = adapter === null ? null : readPeft(adapter, shape);
   emptyDirectory(target, 'output_dir');
   const plain = { shape, weights: model.weights };
-  // A trained head makes a tied model one with a head of its own.
+  // Training the head unties it from the embedding.
   const merged = lora === null ? plain : await withLora(plain, lora);
   saveModel(target, { config: { ...model.config, shape: merged.shape }, weights: merged.weights });
   if (isOwn(directory) && !existsSync(join(directory, tokenizerFiles.tokenizer))) {
@@ -130,7 +130,7 @@ function ownFacts(directory: string): Facts {
   const hasOptimizer = (adapters ?? { optimizer }).optimizer !== null;
   const kind = `a checkpoint of memrl${hasOptimizer ? ' with its optimizer' : ''}`;
   const { tokenizer, problems } = tokenizerOf(directory, shape);
-  // Our own models without a tokenizer are of the memory games.
+  // Checkpoints of memrl without a tokenizer are models of the memory games.
   const known = tokenizer === null && problems.length === 0 ? memoryTokenizer : tokenizer;
   return { kind, shape, entries, tokenizer: known, adapters: adapters?.config ?? [], problems };
 }

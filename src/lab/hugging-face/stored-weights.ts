@@ -96,7 +96,9 @@ export function cannotLoad(problems: readonly string[]): UserError {
 
 const headName = 'lm_head.weight';
 
-/** Tensors that add nothing: a tied head stored all the same, and RoPE's frequencies (transformers before 4.32). */
+/**
+ * Tensors without effect: a tied head that is stored all the same, and RoPE's frequencies (transformers before 4.32).
+ */
 function isRedundant(name: string, { tied }: ModelShape): boolean {
   return (tied && name === headName) || /^model\.layers\.\d+\.self_attn\.rotary_emb\.inv_freq$/.test(name);
 }

@@ -22,7 +22,7 @@ export const ReferenceEpisodes = z.looseObject({
 });
 export type ReferenceEpisodes = z.infer<typeof ReferenceEpisodes>;
 
-/** What a learner without a network needs for one secret below N, and how much information it could get, in bits. */
+/** Results of learners without a network for one secret below N, and the information they could get, in bits. */
 export const ReferenceRow = z.looseObject({
   condition: Condition,
   N: z.int().positive(),

@@ -1,4 +1,4 @@
-/** What the samples of a batch earn: the scores of their rewards, and the labels of gradient routing. */
+/** Scores of the samples of a batch by its rewards, and the labels of gradient routing. */
 import { type Environment, type Episode, type Response, totalReward } from '../environments/environment.js';
 import type { Rng } from '../rng.js';
 import type { Passes } from '../service/dual-adapters.js';

@@ -100,7 +100,7 @@ function wholeCheckpoint(path: string): Resumed | string {
   if (!saved.success) return `${state} cannot be read.`;
   // The weights are kept by the service that trains them.
   if (existsSync(join(path, remoteStateFile))) return { path, batch: saved.data.batch, state: saved.data.state };
-  // The companions alone would look like a model without optimizer state.
+  // The files for other programs alone would look like a model without optimizer state.
   if (!isOwn(path)) return `${path} has no model.json.`;
   try {
     readModel(path);
@@ -124,7 +124,7 @@ function removeOld(directory: RunDirectory, keep: number): void {
   const latestFirst = [...new Set(places.reverse())];
   const own = resolve(directory.path, runFiles.checkpointDirectory);
   for (const place of latestFirst.slice(Math.max(1, keep))) {
-    // Checkpoints of another run are never removed.
+    // Removes only checkpoints of this run.
     if (dirname(resolve(place)) === own) rmSync(place, { recursive: true, force: true });
   }
 }

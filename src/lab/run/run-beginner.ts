@@ -132,7 +132,7 @@ const failed = '(git does not say what they are)';
 
 /** Output of git without its last newline; null when git fails, and truncated when it is too long. Changes nothing. */
 function git(folder: string, words: readonly string[], { environment }: ProcessContext): Promise<string | null> {
-  // A hook sets git's variables to its own repository, which need not be this one.
+  // Git's variables are dropped: a hook sets them to its own repository, which may be another one.
   const own = Object.entries(environment).filter(([name]) => !name.startsWith('GIT_'));
   const options = {
     env: { ...Object.fromEntries(own), GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' },

@@ -42,7 +42,7 @@ export function lockRun(directory: string, processes: Processes, use: Use = ofRu
   const mine = JSON.stringify(processOf(processes.own));
   const draft = `${path}.${processes.own}`;
   try {
-    // A full disk may leave a part of it.
+    // A partial draft may remain on a full disk.
     writeFileSync(draft, `${mine}\n`);
     takeOver(path, draft, { processes, use });
   } finally {
@@ -78,7 +78,7 @@ function takeOver(path: string, draft: string, { processes, use }: { processes: 
   );
 }
 
-/** Removes the lock that was found. If another process has taken it over meanwhile, its lock is put back. */
+/** Removes the stale lock. If another process has taken it over meanwhile, its lock is put back. */
 function removeLock(path: string, found: string, aside: string): void {
   try {
     renameSync(path, aside);

@@ -324,7 +324,7 @@ function note({ run, history }: Loop, line: string): void {
   history?.append(line);
 }
 
-/** The last row measures the final weights, after `step` steps; statistics are those since the row before it. */
+/** The last row, after `step` steps: measures the final weights, and has the statistics since the previous row. */
 async function finish(loop: Loop, step: number): Promise<void> {
   const { training, schedule, row } = loop;
   // The state is copied first: a longer run resumes here, and its next row must include the sums that this row reports.

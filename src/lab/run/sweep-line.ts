@@ -15,7 +15,10 @@ export const sweepUsage =
 const options = ['reward', 'grid', 'fixed', 'per_gpu', 'dry_run'] as const;
 type Option = (typeof options)[number];
 
-/** The words for `memrl-tui`. @throws UserError for a word that cannot be translated. */
+/**
+ * Arguments of `memrl-tui grid` for a command line of sweep.py.
+ * @throws UserError for an argument that cannot be translated.
+ */
 export function gridWords(argv: readonly string[]): string[] {
   const words = wordsOf(argv);
   const { reward = [], grid = [], fixed = [], per_gpu: perGpu, dry_run: dryRun } = words;

@@ -185,7 +185,7 @@ function checkVocabulary({ from, directory, shape }: FoundModel, needed: Tokeniz
     const problem = `The model in ${from} knows ${shape.vocabulary} tokens, and ${name} has ${needed.size}.`;
     throw new UserError(problem, fix);
   }
-  // Our own checkpoints without a tokenizer are of the memory games.
+  // Checkpoints of memrl without a tokenizer are models of the memory games.
   const tokenizer = loadTokenizer(directory) ?? (isOwn(directory) ? memoryTokenizer : null);
   if (tokenizer !== null && hasTokensOf(tokenizer, needed)) return;
   const has =

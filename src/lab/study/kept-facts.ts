@@ -5,7 +5,7 @@ import { readJson, replaceFile } from '../run/read-json.js';
 
 /** Name of the file in the directory of a sweep; it may be removed at any time. */
 const file = 'study.cache';
-/** Version of the stored values: another build may compute other values from the same files. */
+/** Version of the stored values: another version of the program may compute other values from the same files. */
 const VERSION = 2;
 
 type Entry = { readonly key: string; readonly value: unknown };

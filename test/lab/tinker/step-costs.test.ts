@@ -79,7 +79,7 @@ describe('the costs of the models of a service', () => {
 
   it('are logged at the start, with an alternative to one that is too slow', async () => {
     const { costs, lines, measured } = told();
-    await costs.tellAll();
+    await costs.logAll();
     expect(lines).toEqual([
       'a training step of 8 × 128 tokens takes about: memrl/tiny 21 ms · middle 3.1 s · big 54 s',
       expect.stringMatching(
@@ -98,7 +98,7 @@ describe('the costs of the models of a service', () => {
     { base: 'memrl/tiny', says: [] },
   ])('are logged for a new model that is slow: $base', async ({ base, says }) => {
     const { costs, lines, measured } = told();
-    await costs.tellIfSlow('m7', base);
+    await costs.logIfSlow('m7', base);
     expect(lines).toHaveLength(says.length);
     says.forEach((words, index) => expect(lines[index]).toMatch(words));
     expect(measured.length > 0).toBe(base !== 'memrl/tiny');

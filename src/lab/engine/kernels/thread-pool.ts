@@ -62,8 +62,8 @@ export class ThreadPool {
     const what = threadedNames.indexOf(name);
     for (let index = 0; index < this.#threads.length; index++) {
       const piece = pieces[index + 1];
-      if (piece === undefined) this.#tell(index, [nothing]);
-      else this.#tell(index, [what, heap.id, ...piece]);
+      if (piece === undefined) this.#command(index, [nothing]);
+      else this.#command(index, [what, heap.id, ...piece]);
     }
     this.#begin();
     try {
@@ -99,12 +99,12 @@ export class ThreadPool {
   }
 
   #all(command: readonly number[]): void {
-    for (let index = 0; index < this.#threads.length; index++) this.#tell(index, command);
+    for (let index = 0; index < this.#threads.length; index++) this.#command(index, command);
     this.#begin();
     this.#end();
   }
 
-  #tell(index: number, command: readonly number[]): void {
+  #command(index: number, command: readonly number[]): void {
     this.#commands.set(command, index * commandLength);
   }
 

@@ -4,8 +4,8 @@ import type { Condition } from './task.js';
 /**
  * The most bits about the secret that one episode (SFT: one example) can carry.
  *
- * `nominal`: the number of distinguishable rewards, log2 of it. `reference`: the reward is continuous, so there is no
- * such number; given instead is how much the distance of a uniform guess tells of a uniform secret.
+ * `nominal`: log2 of the number of distinguishable rewards. `reference`: a continuous reward has no such number, so the
+ * information about the secret in the distance of a uniform guess is used.
  */
 export type Ceiling = { kind: 'nominal' | 'reference'; bits: number };
 

@@ -42,7 +42,7 @@ const atOneRate = (condition: string, row: Readonly<Record<string, string>>): Ce
   column: 'all seeds',
 });
 
-/** What memory-rl predicts and concludes. */
+/** Predictions and conclusions of memory-rl. */
 export const memoryClaims: readonly Claim[] = [
   {
     claim: 'Reinforcement learning with one reward at the end of an episode learns about 1 bit per episode.',

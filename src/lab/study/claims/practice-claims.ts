@@ -243,7 +243,7 @@ const tinker: Omit<Claim, 'document'>[] = [
   },
 ];
 
-/** What rl-practice and the guide to Tinker claim. */
+/** Claims of rl-practice and of the guide to Tinker. */
 export const practiceClaims: readonly Claim[] = [
   ...rlPractice.map((claim) => ({ ...claim, document: 'rl-practice' })),
   ...tinker.map((claim) => ({ ...claim, document: 'tinker-rl' })),

@@ -225,5 +225,5 @@ const claims: Omit<Claim, 'document'>[] = [
   },
 ];
 
-/** What small-rl claims. */
+/** Claims of small-rl. */
 export const smallRlClaims: readonly Claim[] = claims.map((claim) => ({ ...claim, document: 'small-rl' }));

@@ -34,7 +34,7 @@ export type RowIntervals = {
   readonly late: Estimate | null;
   /** Episodes until memorised, divided by those until determined, over the same runs. */
   readonly ratio: Estimate | null;
-  /** Of the runs that knew the secret for long, the share that lost it at least once, by Wilson; null: none knew it. */
+  /** Runs that lost the secret at least once, among those that knew it for long, by Wilson; null: none knew it. */
   readonly lost: { readonly count: number; readonly of: number; readonly interval: Interval } | null;
   /**
    * Whether the row has the best learning rate: among the rows that differ in the learning rate alone, it memorised

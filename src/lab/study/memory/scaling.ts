@@ -50,7 +50,7 @@ function slopeOf(rows: readonly MemoryRow[], episodesOf: (row: MemoryRow) => num
   return points.every(({ y }) => Number.isFinite(y)) ? (fitPowerLaw(points)?.slope ?? null) : null;
 }
 
-/** With two seeds a bootstrap only shows their distance, and covers the true value too seldom. */
+/** A bootstrap over two seeds only shows their distance, and covers the true value too seldom. */
 const LEAST_SEEDS = 3;
 
 /**

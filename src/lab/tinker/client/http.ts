@@ -25,7 +25,7 @@ const longestPauseMs = 30_000;
  * not.
  */
 const longestPollPauseMs = 2_000;
-/** Exceeds the 45 seconds for which services let a client wait for a result. */
+/** Timeout of a request; longer than the 45 seconds for which services let a client wait for a result. */
 const requestTimeoutMs = 60_000;
 
 export class TinkerHttp {
@@ -40,7 +40,7 @@ export class TinkerHttp {
     return parseReply(bytes, path);
   }
 
-  /** Sends a body as often as the service asks for it: a request with a sequence number is carried out once. */
+  /** Sends a body, repeatedly if the service asks for it: a request with a sequence number is carried out once. */
   send(path: string, body: Uint8Array, type: string): Promise<Reply> {
     return patiently(this.#connection, path, () => this.#try(path, body, type));
   }
@@ -135,7 +135,7 @@ async function patiently<Result extends object>(
 /** Sends a request once, and reads its whole answer. */
 async function exchange({ fetch }: Connection, url: string, init: RequestInit): Promise<Answer | RetryReason> {
   try {
-    // A redirect would hand the key to another service.
+    // Redirects are not followed, since they would send the key to another service.
     const how: RequestInit = { ...init, redirect: 'error', signal: AbortSignal.timeout(requestTimeoutMs) };
     const response = await fetch(url, how);
     const { status, headers } = response;
@@ -151,7 +151,7 @@ function detailOf({ status, bytes }: Answer): string {
   return `${status} ${Buffer.from(bytes.subarray(0, 500)).toString()}`.trim();
 }
 
-/** Null: trying again cannot help. */
+/** Null when a retry cannot help. */
 function tryAgain(answer: Answer): RetryReason | null {
   const { status, afterMs } = answer;
   const mayHelp = [408, 409, 429].includes(status) || status >= 500;

@@ -21,7 +21,7 @@ import { type Connection, JsonHttp } from './http.js';
 import { RemoteService } from './remote-service.js';
 import { inOrder } from './in-order.js';
 
-/** How a command line names it. */
+/** Names of the model on the command line. */
 type TrainedConfig = {
   readonly model_name: string;
   readonly load_checkpoint_path: string | null;
@@ -43,7 +43,7 @@ export type OpenedModel = {
   readonly companions: Companions | null;
   /** The model as it was before it was trained. */
   readonly openReference: () => Promise<TrainingService>;
-  /** Ends what was opened on a service. */
+  /** Ends the session on a service. */
   readonly close: () => Promise<void>;
   /** Whether answers come from another program, whose log-probabilities may differ from ours. */
   readonly isServed: boolean;
@@ -84,7 +84,7 @@ function sampledOn(
   context.log(`answers come from ${url}`);
   const connection = connectionTo(url.replace(/\/v1\/*$/, ''), context.environment['OPENAI_API_KEY'] ?? '');
   const place = resolve(directory.path);
-  // Another run may have the same last part of its path.
+  // A hash of the whole path, because two runs may have the same last part of it.
   const name = `${basename(place)}-${createHash('sha256').update(place).digest('hex').slice(0, 8)}`;
   const folder = join(place, 'served');
   return ServedSampling.open(own, connection, { name, folder, kept: (age ?? 0) + 2 });
@@ -153,7 +153,7 @@ type ServedSamplingOptions = {
   readonly name: string;
   /** A directory that the server sees under the same path, for the weights of each step. */
   readonly folder: string;
-  /** States of the weights that may be sampled from at one time. */
+  /** Maximum number of versions of the weights that can be sampled from at a time. */
   readonly kept: number;
 };
 
@@ -231,7 +231,7 @@ class ServedSampling implements TrainingService {
     return this.#own.loadState(directory);
   }
 
-  /** Takes the weights of this run off the server, and their files away. */
+  /** Removes the run's weights from the server, and their files. */
   async close(): Promise<void> {
     for (const name of this.#served.splice(0)) await this.#retire(name);
   }
@@ -241,7 +241,10 @@ class ServedSampling implements TrainingService {
     return this.#current;
   }
 
-  /** Gives the server the weights as they are now. The engine carries out calls in order, so that later steps do not change them. */
+  /**
+   * Sends the present weights to the server. The engine carries out calls in order, so that later steps do not change
+   * them.
+   */
   async #publish(): Promise<string> {
     const name = `${this.#options.name}-${this.#states++}`;
     const folder = join(this.#options.folder, name);

@@ -110,7 +110,7 @@ export function readForwardBackwardRequest(bytes: Uint8Array): ForwardBackwardRe
   return { modelId, seqId, data, lossFn, config, forwardOnly };
 }
 
-/** Reads where a request stands, without its data. @throws Error when the message is cut off. */
+/** Reads the place of a request in its model's order, without its data. @throws Error when the message is truncated. */
 export function readModelPlace(bytes: Uint8Array): Pick<ForwardBackwardRequest, 'modelId' | 'seqId'> {
   let modelId = '';
   let seqId: number | null = null;
@@ -275,7 +275,7 @@ export function writeForwardBackwardOutput({ logprobs, trailing, metrics }: Forw
   const writer = new BinaryWriter();
   string(writer, 1, 'ArrayRecord');
   const shapeOf = (at: number) => (trailing?.[at] ?? []).join();
-  // A record has one shape: neighbours of the same shape share one.
+  // Sequences of the same shape share a record, since a record has one shape.
   for (let at = 0; at === 0 || at < logprobs.length;) {
     let end = at + 1;
     while (end < logprobs.length && shapeOf(end) === shapeOf(at)) end++;

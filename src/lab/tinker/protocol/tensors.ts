@@ -42,14 +42,13 @@ function sizeOf(dtype: number): number {
   );
 }
 
-/** Limit of the numbers of a sparse tensor with its zeros, so that no small request becomes a large one. */
+/** Limit of the size of a sparse tensor made dense, so that no small request becomes a large one. */
 const MOST_DENSE = 2 ** 26;
 
 /**
- * A sparse matrix (CSR) with its zeros.
- *
- * @param sparse.rows Where the numbers of each row begin, and where those of the last end.
- * @throws UserError when the places do not fit the shape.
+ * A sparse matrix (CSR) made dense.
+ * @param sparse.rows Start of each row's numbers, and the end of the last.
+ * @throws UserError when the indices do not fit the shape.
  */
 export function denseOf(
   { values, rows, columns }: { values: Tensor['values']; rows: ArrayLike<number>; columns: ArrayLike<number> },
@@ -64,7 +63,7 @@ export function denseOf(
   return { values: dense, shape };
 }
 
-/** @throws UserError when the places of the numbers of a sparse matrix do not fit its shape. */
+/** @throws UserError when the indices of a sparse matrix do not fit its shape. */
 export function requirePlaces(
   { count, rows, columns }: { count: number; rows: ArrayLike<number>; columns: ArrayLike<number> },
   shape: readonly number[],

@@ -185,7 +185,7 @@ function savedWeights({ checkpoints, downloads, sessions }: ApiServices): Routes
   };
 }
 
-/** Operations of a service that many share, with what to do here instead. */
+/** Operations for multi-user services, with the alternative here. */
 const notHere: Routes = Object.fromEntries(
   Object.entries({
     'GET audit':
@@ -202,7 +202,7 @@ const notHere: Routes = Object.fromEntries(
   ]),
 );
 
-/** Operations that the SDK has and the service has not, with what to do instead. */
+/** Operations of the SDK that the service lacks, with the alternative. */
 const instead: Readonly<Record<string, string>> = {
   create_custom_loss: ' Use forward_backward_custom with a function: it runs in the client.',
 };

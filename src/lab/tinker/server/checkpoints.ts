@@ -86,14 +86,14 @@ export class Checkpoints {
       await save(draft);
       this.#finish(directory, draft, facts);
     } catch (error) {
-      // The draft is removed: on a full disk it would take the room that a smaller save needs.
+      // The draft is removed, because on a full disk it would take the space of a smaller save.
       rmSync(draft, { recursive: true, force: true });
       throw error;
     }
     return path;
   }
 
-  /** Gives a draft its name. The weights that it replaces come back when that fails. */
+  /** Renames a draft to its final name. The weights that it replaces are restored on failure. */
   #finish(directory: string, draft: string, facts: Facts): void {
     const now = this.#now();
     const manifest: Manifest = {
@@ -131,8 +131,7 @@ export class Checkpoints {
   }
 
   /**
-   * Copies weights to another model's name, which nothing trains. The copy does not expire with its source.
-   *
+   * Copies weights to the name of a new model, which nobody trains. The copy does not expire with its source.
    * @param ttl Seconds until the copy expires; null for never.
    * @returns the path of the copy.
    */
@@ -151,7 +150,7 @@ export class Checkpoints {
     writeManifest(directory, { ...manifest, expires_at: expiry(this.#now(), seconds) });
   }
 
-  /** Removes weights, expired ones too: they take room until then. */
+  /** Removes weights, expired ones included: they take space until then. */
   remove(path: string): void {
     rmSync(this.#read(path).directory, { recursive: true, force: true });
   }
@@ -167,7 +166,9 @@ export class Checkpoints {
     return namesIn(this.#home).map((folder) => folder.replaceAll('+', ':'));
   }
 
-  /** Removes weights that have expired and unfinished saves. Weights that a save was about to replace come back. */
+  /**
+   * Removes expired weights and unfinished saves. Weights that an unfinished save was about to replace are restored.
+   */
   clean(): void {
     for (const model of this.models()) {
       for (const kind of weightKinds) this.#removeDrafts(join(this.#home, folderOf(model), kind));

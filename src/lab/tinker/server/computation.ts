@@ -1,9 +1,10 @@
 /**
- * All that computes: base models, models under training, and samplers.
+ * Everything that computes: base models, models under training, and samplers.
  *
- * A pass takes seconds on a large model, and the service has to answer meanwhile. So this object lives in a thread of its own
- * (`compute-thread.ts`); arguments and results are plain data that can be copied between threads. Its calls compute in turns; those on
- * one model, or with one sampler's engine, are carried out one after the other.
+ * A pass takes seconds on a large model, and the service has to answer meanwhile. So this object lives in a thread of
+ * its own (`compute-thread.ts`); arguments and results are plain data that can be copied between threads. Its calls
+ * share the thread by time slices; those on one model, or with one sampler's engine, are carried out one after the
+ * other.
  */
 import { copyFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,14 +36,14 @@ import { SamplerSources, type SamplerSource } from './sampler-sources.js';
 import { Samplers, type SampleRequest } from './samplers.js';
 import { Refusal } from './refusal.js';
 import { stepTime } from './step-time.js';
-import type { Turns } from './turns.js';
+import type { TimeSlices } from './time-slices.js';
 
 /** Facts of a model that has been made. `base`: name of its base model. `directory`: holds the tokenizer; absolute. */
 export type MadeModel = {
   readonly base: string;
   readonly directory: string;
   readonly parameterCount: number;
-  /** What computes it, as `Engine.backend`. */
+  /** Engine that computes it, as `Engine.backend`. */
   readonly backend: string;
 };
 
@@ -56,27 +57,27 @@ export type ComputationMethods = {
 export class Computation {
   readonly #catalogue: ModelCatalogue;
   readonly #engines: EngineFactory;
-  readonly #turns: Turns;
+  readonly #slices: TimeSlices;
   readonly #samplers: Samplers;
   readonly #sources = new SamplerSources();
   readonly #models = new Map<string, TrainedModel>();
   /** Times of a step, ms, by the shape of the model. */
   readonly #times = new Map<string, number>();
 
-  constructor(catalogue: ModelCatalogue, create: EngineFactory['create'], turns: Turns) {
+  constructor(catalogue: ModelCatalogue, create: EngineFactory['create'], slices: TimeSlices) {
     this.#catalogue = catalogue;
-    this.#engines = { create, pause: turns.pause };
-    this.#turns = turns;
-    this.#samplers = new Samplers(this.#engines, turns);
+    this.#engines = { create, pause: slices.pause };
+    this.#slices = slices;
+    this.#samplers = new Samplers(this.#engines, slices);
   }
 
   /** Estimates how long a training step (`usualStep`) of a base model takes here, ms. */
   async stepTime(base: string): Promise<number> {
     const shape = this.#catalogue.shapeOf(this.#catalogue.nameOf(base));
     const key = JSON.stringify(shape);
-    return this.#turns.alone(`step ${key}`, async () => {
+    return this.#slices.serially(`step ${key}`, async () => {
       const open = (part: ModelShape, pause: Pause) => this.#engines.create(part, { of: shape, pause });
-      const time = this.#times.get(key) ?? (await stepTime(shape, { open, pause: this.#turns.giveWay }));
+      const time = this.#times.get(key) ?? (await stepTime(shape, { open, pause: this.#slices.endSlice }));
       this.#times.set(key, time);
       return time;
     });
@@ -85,7 +86,7 @@ export class Computation {
   /** @param id Names the model in later calls. */
   async createModel(id: string, base: string, lora: LoraSettings): Promise<MadeModel> {
     const opened = await this.#open(base);
-    return this.#turns.alone(id, async () => {
+    return this.#slices.serially(id, async () => {
       const trained = await TrainedModel.create(opened, lora, this.#engines);
       this.#models.set(id, trained);
       const { parameterCount, backend } = trained.engine;
@@ -144,7 +145,7 @@ export class Computation {
   }
 
   async dispose(id: string): Promise<void> {
-    await this.#turns.alone(id, async () => {
+    await this.#slices.serially(id, async () => {
       await this.#models.get(id)?.dispose();
       this.#models.delete(id);
     });
@@ -152,11 +153,11 @@ export class Computation {
 
   /** A base model that several ask for is built and read once. */
   #open(base: string): Promise<BaseModel> {
-    return this.#turns.alone('catalogue', () => this.#catalogue.open(base));
+    return this.#slices.serially('catalogue', () => this.#catalogue.open(base));
   }
 
   #on<T>(id: string, work: (model: TrainedModel) => Promise<T>): Promise<T> {
-    return this.#turns.alone(id, () => {
+    return this.#slices.serially(id, () => {
       const model = this.#models.get(id);
       if (model === undefined) throw new Refusal(410, `The model ${id} is no longer in memory.`);
       return work(model);

@@ -60,7 +60,7 @@ export function datumOf(
   };
   const each = count / tokens.length;
   const after = (at: number) => tokens[Math.floor(at / each) + 1];
-  // Clients put any number where nothing is trained on. One that is no token of the model stands for the token that follows.
+  // Clients may send any number where nothing is trained; an invalid token is replaced by the token that follows.
   const targets = Int32Array.from(inputs.needed('target_tokens'), (target, at) =>
     known(target) || isTrainedOn(loss, at) ? target : (after(at) ?? 0),
   );
@@ -155,7 +155,7 @@ type Plan = {
   readonly restore: (scores: readonly Float32Array[]) => Float32Array[];
 };
 
-/** A common beginning is computed once only from so many tokens and so many sequences on; below, it costs more than it saves. */
+/** Minimum tokens and sequences for computing a common prefix once; below, it costs more than it saves. */
 const leastTokens = 8;
 const leastSequences = 3;
 
@@ -208,7 +208,7 @@ function runFrom(
   let end = first + 1;
   for (; end < datums.length; end++) {
     const agreed = Math.min(common, untrainedPrefix(datums[end]!), agreement(datums[first]!, datums[end]!));
-    // A datum that would cost the run half of its common beginning starts a run of its own.
+    // A datum that would halve the run's common prefix starts a run of its own.
     if (agreed < Math.max(leastTokens, limit / 2)) break;
     // Rollouts of one game share the text of its rules, so a run could be a whole batch, which need not fit into
     // memory.

@@ -44,7 +44,10 @@ export class Downloads {
     return this.#url({ path, name: archiveFile, expires: this.#now() + VALID_MS }, origin);
   }
 
-  /** @param place What follows `files/` in an address. @throws Refusal when the address was not made here, or is too old. */
+  /**
+   * @param place Part of the address after `files/`.
+   * @throws Refusal when the address was not made here, or is too old.
+   */
   file(place: string): FileAnswer {
     const [signature = '', until = '', name = '', ...rest] = place.split('/');
     const address = { path: `tinker://${rest.join('/')}`, name, expires: Number(until) };

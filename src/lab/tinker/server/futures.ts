@@ -42,9 +42,9 @@ export class Futures {
   readonly #kept = { read: 0, bytes: 0 };
 
   /**
-   * @param prefix Names this start of the service in all ids.
+   * @param prefix Prefix of all ids, different for each start of the service.
    * @param mostPending Limit of the requests that wait for their results.
-   * @param bug Takes errors that no request is to blame for.
+   * @param bug Receives errors that no request caused.
    */
   constructor(prefix: string, mostPending: number, bug: (error: unknown) => void) {
     this.#prefix = prefix;
@@ -184,7 +184,7 @@ type Job<Request> = {
 
 /** Limit of the jobs that are done in one call. */
 const MOST_TOGETHER = 64;
-/** A job of a group waits while others of its session keep arriving: so long for the next, and for so many times. */
+/** Time in ms that a job waits for the next one of its group, and the maximum number of such waits. */
 const GATHERING_MS = 1;
 const MOST_GATHERINGS = 20;
 
@@ -269,7 +269,7 @@ async function doTogether(line: Line, jobs: readonly Job<unknown>[]): Promise<vo
     jobs.forEach((job, at) => job.done(results[at]));
   } catch (error) {
     if (jobs.length === 1 || cancel.signal.aborted) return jobs.forEach((job) => job.failed(error));
-    // A single job may be at fault. Each is done alone, so that the others get their results.
+    // One job may have caused the error, so each is done alone, and the others get their results.
     for (const job of jobs) if (begun.jobs.has(job)) await doTogether(line, [job]);
   } finally {
     line.begun = null;

@@ -244,7 +244,7 @@ function isSame(a: string, b: string): boolean {
 /** Bytes of the bodies that are being read: those of at most `SMALL_BODY` bytes so far, and the others. */
 type BodyBytes = { small: number; large: number };
 
-/** Larger bodies share a part of the room, so that a few of them, sent slowly, do not keep out the many small ones. */
+/** Large bodies share a part of the memory, so that a few slow ones do not block the many small ones. */
 const SMALL_BODY = 2 ** 20;
 const SHARE_OF_LARGE = 0.75;
 

@@ -16,7 +16,7 @@ export function weightsInfo(checkpoints: Checkpoints, path: string) {
   };
 }
 
-/** A part of a list, as `limit` and `offset` of the query say; all of it without them. */
+/** A page of a list, by `limit` and `offset` of the query; the whole list without them. */
 export function page(name: string, items: readonly unknown[], query: URLSearchParams) {
   const whole = (key: string, usual: number) => {
     const value = Number(query.get(key) ?? usual);

@@ -99,9 +99,8 @@ export class ModelCatalogue {
   }
 
   /**
-   * The name of a model, for a path that a client may write in another way: that of the given model, or of the directory in which it
-   * is kept here, as `get_info` tells.
-   *
+   * The canonical name of a model that a client may also call by its given path, or by the directory that `get_info`
+   * returns.
    * @throws Refusal when there is no such model.
    */
   nameOf(name: string): string {

@@ -1,4 +1,4 @@
-/** How results are written, for clients that read JSON and for those that read protobuf. */
+/** Encodes results, for clients that read JSON and for those that read protobuf. */
 import {
   emptyCell,
   writeForwardBackwardOutput,

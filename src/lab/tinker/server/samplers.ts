@@ -12,7 +12,7 @@ import {
 import { requireVocabulary } from './datums.js';
 import type { BaseModel } from './model-catalogue.js';
 import { type EngineFactory, engineOf, type Parameters } from './parameters.js';
-import type { Turns } from './turns.js';
+import type { TimeSlices } from './time-slices.js';
 
 type SamplingParams = {
   /** null lets the sequence go on to the end of the context. */
@@ -35,7 +35,7 @@ export type SampleRequest = {
   readonly place: string;
   readonly promptLogprobs: boolean;
   readonly topPromptLogprobs: number;
-  /** Scores of the prompt are wanted for so many of its last tokens; null for all. */
+  /** Number of the prompt's last tokens to score; null for all. */
   readonly lastPromptLogprobs: number | null;
   readonly topSampleLogprobs: number;
   /** Tokens to score at each place of the prompt after the first; null for none. */
@@ -56,23 +56,23 @@ export type SamplerWeights = {
 
 export class Samplers {
   readonly #factory: EngineFactory;
-  readonly #turns: Turns;
+  readonly #slices: TimeSlices;
   /** `holds`: id of the weights in the engine; null when they are not whole. */
   readonly #engines = new Map<string, { readonly engine: Engine; holds: string | null }>();
 
-  constructor(factory: EngineFactory, turns: Turns) {
+  constructor(factory: EngineFactory, slices: TimeSlices) {
     this.#factory = factory;
-    this.#turns = turns;
+    this.#slices = slices;
   }
 
   /** @param requests Requests of one group (`groupOf`): their sampling settings differ in the seed alone. */
   async sample(weights: SamplerWeights, requests: readonly SampleRequest[]): Promise<SampleResponse[]> {
     const { base } = weights;
     for (const request of requests) checkRequest(request, base);
-    // The kind of engine depends on the adapters, so they are needed even where the engine holds the weights.
+    // Parameters are needed even when the engine holds the weights, because the adapters decide the kind of engine.
     const parameters = await weights.parameters();
     const key = JSON.stringify([base.name, parameters?.adapters ?? null]);
-    return this.#turns.alone(`sampler ${key}`, async () =>
+    return this.#slices.serially(`sampler ${key}`, async () =>
       this.#respond(await this.#engineWith(weights, parameters, key), base, requests),
     );
   }
@@ -92,7 +92,7 @@ export class Samplers {
         }),
         ...(request.promptAlternatives > 0 && { promptAltTokens: await alternatives(engine, request) }),
       });
-      await this.#turns.pause();
+      await this.#slices.pause();
     }
     return responses;
   }
@@ -137,7 +137,7 @@ export function groupOf({ params }: SampleRequest): string {
   return JSON.stringify({ ...params, seed: null });
 }
 
-/** Limit of the numbers that are computed beside a prompt's own. */
+/** Limit of the log-probabilities of a prompt beyond those of its own tokens. */
 const MOST_BESIDE = 2 ** 22;
 
 function checkRequest(request: SampleRequest, base: BaseModel): void {
@@ -218,7 +218,8 @@ function seedOf(seed: number | null, place: string, index: number): number {
   return random.below(2 ** 31) * 2 ** 21 + random.below(2 ** 21);
 }
 
-// Log-probabilities that a client wants beside what is sampled: of a prompt's own tokens, and of the likeliest tokens at each place.
+// Log-probabilities beyond those of the samples: of a prompt's own tokens, and of the likeliest tokens at each
+// position.
 
 /** Log-probability of each token given those before it, from place `from` on; NaN before it, and for the first. */
 async function scoresOf(engine: Engine, tokens: Int32Array, from: number): Promise<Float32Array> {

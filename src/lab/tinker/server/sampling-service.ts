@@ -21,7 +21,7 @@ type SamplingParts = {
   readonly computing: ComputationMethods;
 };
 
-/** Numbers of requests that a sampler remembers, so that one that comes twice is carried out once. */
+/** Number of requests that a sampler remembers, so that a repeated one is carried out once. */
 const MOST_KNOWN = 20_000;
 
 type SamplerWeights = Pick<Sampler, 'path' | 'source'>;
@@ -97,7 +97,7 @@ export class SamplingService {
   }
 }
 
-/** Names the place of a request in its session, without the part of the ids that differs from start to start. */
+/** Name of a request's place in its session, without the part of ids that differs between starts of the service. */
 function placeOf({ id }: Sampler, number: Sample['seq_id'], future: string): string {
   return `${id.slice(id.indexOf('-') + 1)}/${number ?? future.slice(future.indexOf('-') + 1)}`;
 }

@@ -61,10 +61,10 @@ export async function serve(config: ServeConfig, context: ProcessContext): Promi
   }
   const { address, port } = server.address() as AddressInfo;
   context.log(`serving on http://${address.includes(':') ? `[${address}]` : address}:${port}`);
-  costs.tellAll().catch(bugsIn(context.log));
-  const tell = progress(sessions, context.log);
+  costs.logAll().catch(bugsIn(context.log));
+  const logProgress = progress(sessions, context.log);
   const summary = setInterval(() => {
-    tell();
+    logProgress();
     training.endIdle(config.idle_minutes * 60_000);
   }, summaryEveryMs);
   try {
@@ -123,7 +123,7 @@ export function openService(
 /** Two services on one directory would each remove the other's unfinished saves, as left behind by a killed service. */
 const ofService = { it: 'serves from this directory', key: 'dir' };
 
-/** Logs errors that no request is to blame for. */
+/** Logs errors that no request caused. */
 function bugsIn(log: (line: string) => void): (error: unknown) => void {
   return (error) => log(`bug: ${error instanceof Error ? error.stack : String(error)}`);
 }
@@ -196,7 +196,7 @@ function requestLog(path: string, { time, log }: ProcessContext): (line: Request
   };
 }
 
-/** Looks for a signal five times a second. */
+/** Polls for a signal five times a second. */
 async function waitForSignal({ stopAsked }: ProcessContext): Promise<StopSignal> {
   for (;;) {
     const signal = await stopAsked();

@@ -151,7 +151,7 @@ export class Sessions {
   }
 }
 
-/** Refuses what has ended, and what belonged to an earlier start of the service: the client has to begin anew. */
+/** The refusal for ids of ended sessions and of earlier starts of the service: the client has to begin anew. */
 function gone(what: string, id: string): never {
   throw new Refusal(
     410,
@@ -159,7 +159,7 @@ function gone(what: string, id: string): never {
   );
 }
 
-/** Limit of the requests that wait for a missing one before them. */
+/** Limit of the requests that wait for an earlier, missing one. */
 const MOST_AHEAD = 10_000;
 
 /**

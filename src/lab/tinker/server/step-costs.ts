@@ -1,4 +1,4 @@
-/** Tells people what training costs on this machine, and what to use instead where it costs too much. */
+/** Logs the time of a training step on this machine, with an alternative where it is too long. */
 import { UserError } from '../../../base/user-error.js';
 import { durationWords } from '../../../text/duration.js';
 import { parameterCount } from '../../engine/layout.js';
@@ -30,8 +30,8 @@ export class StepCosts {
     this.#log = log;
   }
 
-  /** Says what a step of each model costs. */
-  async tellAll(): Promise<void> {
+  /** Logs the time of a step of each model. */
+  async logAll(): Promise<void> {
     const costs = await this.#costs();
     if (costs.length === 0) return;
     const each = costs.map(({ name, ms }) => `${name} ${timeWords(ms)}`);
@@ -40,8 +40,12 @@ export class StepCosts {
       if (cost.ms > SLOW_MS) this.#log(`${cost.name} is slow here. ${alternativeText(cost, costs)}`);
   }
 
-  /** Says so when the steps of a model that has been made will be slow. @param id Names the model. @param base Name of its base model. */
-  async tellIfSlow(id: string, base: string): Promise<void> {
+  /**
+   * Logs a warning when the steps of a new model will be slow.
+   * @param id Id of the model.
+   * @param base Name of its base model.
+   */
+  async logIfSlow(id: string, base: string): Promise<void> {
     if (parameterCount(this.#catalogue.shapeOf(base)) < FAST_PARAMETERS) return;
     const costs = await this.#costs();
     const own = costs.find(({ name }) => name === base);
@@ -49,7 +53,10 @@ export class StepCosts {
     this.#log(`model ${id}: ${step} will take about ${timeWords(own.ms)} here. ${alternativeText(own, costs)}`);
   }
 
-  /** Costs of all models, the smallest first: by then the kernels have been optimised when large ones are measured, a few times each. */
+  /**
+   * Costs of all models, the smallest first, so that the kernels are optimised by the time large ones are measured a
+   * few times.
+   */
   async #costs(): Promise<Cost[]> {
     const sizes = await Promise.all(
       this.#catalogue.names.map(async (name) => {

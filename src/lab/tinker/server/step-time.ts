@@ -83,9 +83,9 @@ async function leastTimes(
 function stopwatch(pause: Pause) {
   let now = () => performance.now();
   let rested = 0;
-  const rest = async (turns: Promise<void>) => {
+  const rest = async (waiting: Promise<void>) => {
     const start = now();
-    await turns;
+    await waiting;
     rested += now() - start;
   };
   return {
@@ -93,8 +93,8 @@ function stopwatch(pause: Pause) {
       if (threads !== null) now = () => processorTime() / threads;
     },
     pause: (): Promise<void> | null => {
-      const turns = pause();
-      return turns === null ? null : rest(turns);
+      const waiting = pause();
+      return waiting === null ? null : rest(waiting);
     },
     time: async (work: () => Promise<unknown>): Promise<number> => {
       const start = now() - rested;

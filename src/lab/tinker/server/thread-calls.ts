@@ -4,7 +4,7 @@ import { UserError } from '../../../base/user-error.js';
 import type { EngineRequest } from '../../engine/choose-engine.js';
 import type { ComputationMethods } from './computation.js';
 import { Refusal } from './refusal.js';
-import type { Turns } from './turns.js';
+import type { TimeSlices } from './time-slices.js';
 
 /** `home`: directory for the models that are built here. `models`: paths of those that were given. */
 export type ComputeSettings = Pick<EngineRequest, 'engine' | 'threads'> & {
@@ -14,7 +14,7 @@ export type ComputeSettings = Pick<EngineRequest, 'engine' | 'threads'> & {
 };
 
 type Call = { readonly id: number; readonly method: string; readonly values: readonly unknown[] };
-/** Says that nobody waits for the result of a call any more. */
+/** Cancels a call whose result nobody waits for any more. */
 type Cancel = { readonly cancelled: number };
 type Outcome = { readonly id: number } & ({ readonly result: unknown } | { readonly error: CopiedError });
 
@@ -24,15 +24,15 @@ type CopiedError =
   | { readonly kind: 'refusal'; readonly status: number; readonly detail: string }
   | { readonly kind: 'other'; readonly fields: Readonly<Record<string, unknown>> };
 
-/** Carries out calls, which compute in turns. */
-export function answerCalls(port: MessagePort, target: object, turns: Turns): void {
+/** Carries out calls, which share the thread by time slices. */
+export function answerCalls(port: MessagePort, target: object, slices: TimeSlices): void {
   const methods = target as Record<string, (...values: readonly unknown[]) => Promise<unknown>>;
   const cancels = new Map<number, AbortController>();
   const answer = async ({ id, method, values }: Call) => {
     const cancel = new AbortController();
     cancels.set(id, cancel);
     try {
-      const result = await turns.run(() => methods[method]!(...values), cancel.signal);
+      const result = await slices.run(() => methods[method]!(...values), cancel.signal);
       port.postMessage({ id, result } satisfies Outcome);
     } catch (error) {
       port.postMessage({ id, error: copyError(error) } satisfies Outcome);
@@ -60,7 +60,7 @@ export function startComputing(file: URL, settings: ComputeSettings): ComputeThr
   let ended: UserError | null = null;
   let lose: (error: UserError) => void;
   const lost = new Promise<never>((_, reject) => (lose = reject));
-  // Callers that do not race against the loss of the thread see it in the next call.
+  // Prevents an unhandled rejection; callers see the loss of the thread in their next call.
   lost.catch(() => undefined);
   const end = (why: string) => {
     ended ??= new UserError(

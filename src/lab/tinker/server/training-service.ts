@@ -21,9 +21,9 @@ type TrainingParts = {
   readonly costs: StepCosts;
   /** Limit of the models in memory. */
   readonly mostModels: number;
-  /** Takes one line for people. */
+  /** Receives one line of the log. */
   readonly log: (line: string) => void;
-  /** Takes errors that no request is to blame for. */
+  /** Receives errors that no request caused. */
   readonly bug: (error: unknown) => void;
 };
 
@@ -62,7 +62,7 @@ export class TrainingService {
     queue.drop(id, new Refusal(410, `The session ${id} has ended.`));
     futures.forgetSession(id);
     sessions.end(session);
-    // The thread frees memory after the work that it has begun. Nobody waits for that.
+    // The thread frees memory after its current work; nobody waits for that.
     const freed = [
       ...[...session.samplers.values()].map((sampler) => computing.forgetSampler(sampler.id)),
       ...[...session.models.values()].map((model) => computing.dispose(model.id)),
@@ -118,7 +118,7 @@ export class TrainingService {
     return this.#onModel({ model_id: request.modelId, seq_id: request.seqId }, work, bytes);
   }
 
-  /** Gives a request that cannot be carried out its place in the order of its model: the later ones would wait for it forever. */
+  /** Keeps the place of an invalid request in its model's order, since later ones would wait for it forever. */
   refuse(place: ModelPlace, error: unknown): AcceptedRequest {
     return this.#onModel(place, () => {
       throw error;
@@ -236,7 +236,7 @@ export class TrainingService {
     const what = lora.rank === 0 ? 'all weights' : `LoRA of rank ${lora.rank}`;
     const { base, parameterCount, backend } = model.made;
     log(`model ${id}: ${base}, ${what}, ${parameterCount} parameters, computed by ${backend}`);
-    costs.tellIfSlow(id, base).catch((error: unknown) => bug(error));
+    costs.logIfSlow(id, base).catch((error: unknown) => bug(error));
   }
 
   /** @param bytes Size of the request. */

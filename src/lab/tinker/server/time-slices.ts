@@ -1,55 +1,55 @@
 import { UserError } from '../../../base/user-error.js';
 
-/** Work that has its turn, or waits for the next one. `resume`: gives it its turn. */
+/** A task that computes, or waits for its next time slice. `resume` continues it. */
 type Task = { readonly signal: AbortSignal | null; resume: () => void };
 
-/** How long a task computes before others have their turn, ms. */
-const TURN_MS = 20;
+/** Length of a time slice, ms. */
+const SLICE_MS = 20;
 
 /**
- * Lets tasks compute in turns on one thread. One task at a time computes; at a pause, once its turn has been long enough, it goes to the
- * end of the queue of those that wait. What a task computes must not depend on others: they compute between its steps.
+ * Time slices for tasks on one thread. One task computes at a time; at a pause after the end of its slice, it goes to
+ * the end of the queue. The result of a task must not depend on others, which compute between its steps.
  */
-export class Turns {
-  readonly #turnMs: number;
+export class TimeSlices {
+  readonly #sliceMs: number;
   readonly #now: () => number;
   readonly #waiting: Task[] = [];
   readonly #last = new Map<string, Promise<void>>();
-  #holder: Task | null = null;
+  #running: Task | null = null;
   #began = 0;
 
-  /** @param turnMs 0 gives others a turn at each pause. @param now Milliseconds, monotonic. */
-  constructor(turnMs = TURN_MS, now = () => performance.now()) {
-    this.#turnMs = turnMs;
+  /** @param sliceMs 0 switches tasks at each pause. @param now Milliseconds, monotonic. */
+  constructor(sliceMs = SLICE_MS, now = () => performance.now()) {
+    this.#sliceMs = sliceMs;
     this.#now = now;
   }
 
   /** @param signal Ends the work at its next pause. */
   async run<T>(work: () => Promise<T>, signal: AbortSignal | null = null): Promise<T> {
     const task = { signal, resume: () => {} };
-    await this.#take(task);
+    await this.#acquire(task);
     try {
       throwIfCancelled(task);
       return await work();
     } finally {
-      this.#give();
+      this.#release();
     }
   }
 
-  /** Called by the task that computes. @returns null when it may go on at once. */
+  /** A pause of the running task. @returns null when its slice has not ended. */
   readonly pause = (): Promise<void> | null =>
-    this.#holder === null || this.#now() - this.#began < this.#turnMs ? null : this.#rest(this.#holder);
+    this.#running === null || this.#now() - this.#began < this.#sliceMs ? null : this.#rest(this.#running);
 
-  /** A pause for work that nobody waits for: others have their turn however short its own was. */
-  readonly giveWay = (): Promise<void> | null => (this.#holder === null ? null : this.#rest(this.#holder));
+  /** A pause that always ends the slice, for work that nobody waits for. */
+  readonly endSlice = (): Promise<void> | null => (this.#running === null ? null : this.#rest(this.#running));
 
-  /** Work of the task that computes, of which there is one of its name at a time; other tasks have their turns while it waits. */
-  async alone<T>(name: string, work: () => Promise<T>): Promise<T> {
+  /** Runs work of which only one of each name runs at a time; other tasks have their slices while it waits. */
+  async serially<T>(name: string, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(name);
     const { promise, resolve: end } = deferred();
     this.#last.set(name, promise);
     try {
-      if (before !== undefined) await this.#without(before);
+      if (before !== undefined) await this.#whileWaitingFor(before);
       return await work();
     } finally {
       if (this.#last.get(name) === promise) this.#last.delete(name);
@@ -61,23 +61,23 @@ export class Turns {
     // Lets the event loop read calls that have arrived meanwhile.
     await new Promise((resolve) => setImmediate(resolve));
     if (this.#waiting.length > 0) {
-      this.#give();
-      await this.#take(task);
+      this.#release();
+      await this.#acquire(task);
     }
     this.#began = this.#now();
     throwIfCancelled(task);
   }
 
-  async #without(event: Promise<void>): Promise<void> {
-    const task = this.#holder!;
-    this.#give();
+  async #whileWaitingFor(event: Promise<void>): Promise<void> {
+    const task = this.#running!;
+    this.#release();
     await event;
-    await this.#take(task);
+    await this.#acquire(task);
     throwIfCancelled(task);
   }
 
-  async #take(task: Task): Promise<void> {
-    if (this.#holder === null) this.#start(task);
+  async #acquire(task: Task): Promise<void> {
+    if (this.#running === null) this.#start(task);
     else {
       const { promise, resolve } = deferred();
       task.resume = resolve;
@@ -86,8 +86,8 @@ export class Turns {
     }
   }
 
-  #give(): void {
-    this.#holder = null;
+  #release(): void {
+    this.#running = null;
     const next = this.#waiting.shift();
     if (next === undefined) return;
     this.#start(next);
@@ -95,7 +95,7 @@ export class Turns {
   }
 
   #start(task: Task): void {
-    this.#holder = task;
+    this.#running = task;
     this.#began = this.#now();
   }
 }

@@ -5,24 +5,24 @@ import { Computation } from '../../../src/lab/tinker/server/computation.js';
 import { ModelCatalogue } from '../../../src/lab/tinker/server/model-catalogue.js';
 import type { EngineFactory, LoraSettings } from '../../../src/lab/tinker/server/parameters.js';
 import type { SampleRequest } from '../../../src/lab/tinker/server/samplers.js';
-import { Turns } from '../../../src/lab/tinker/server/turns.js';
+import { TimeSlices } from '../../../src/lab/tinker/server/time-slices.js';
 import { tempDirectory } from '../temp-directory.js';
 
-/** Computations whose tasks have a turn at each pause, or after `turnMs`. `pauses`: number of pauses so far. */
-function computing({ home = tempDirectory(), turnMs = 0 } = {}) {
-  const turns = new Turns(turnMs);
+/** Computations whose tasks have a turn at each pause, or after `sliceMs`. `pauses`: number of pauses so far. */
+function computing({ home = tempDirectory(), sliceMs = 0 } = {}) {
+  const slices = new TimeSlices(sliceMs);
   const counted = { pauses: 0 };
   const pause = () => {
     counted.pauses++;
-    return turns.pause();
+    return slices.pause();
   };
   const create: EngineFactory['create'] = async (shape) => ({
     engine: await createEngine(shape, { pause }),
     threads: 1,
   });
-  const computation = new Computation(new ModelCatalogue(home, []), create, turns);
+  const computation = new Computation(new ModelCatalogue(home, []), create, slices);
   const run = <T>(work: (computation: Computation) => Promise<T>, signal?: AbortSignal): Promise<T> =>
-    turns.run(() => work(computation), signal);
+    slices.run(() => work(computation), signal);
   return { counted, run };
 }
 type Run = ReturnType<typeof computing>['run'];
@@ -74,7 +74,7 @@ async function session(run: Run, id: string, settings: LoraSettings, count: numb
   return said;
 }
 
-describe('sessions whose computations take turns', () => {
+describe('sessions that share the compute thread', () => {
   it.each([
     { what: 'LoRA', settings: lora },
     { what: 'all weights', settings: { ...lora, rank: 0 } },
@@ -91,7 +91,7 @@ describe('sessions whose computations take turns', () => {
   });
 
   it('answer a small request during a large one, also when both sample from one model', async () => {
-    const { run } = computing({ turnMs: 10 });
+    const { run } = computing({ sliceMs: 10 });
     await run((all) => all.createModel('large', 'memrl/tiny', lora));
     const order: string[] = [];
     const said = (name: string) => () => void order.push(name);
