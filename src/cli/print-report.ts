@@ -9,7 +9,7 @@ import { textOrNull } from '../files/regular-file.js';
 import { buildReport } from '../report/build-report.js';
 import type { Pause } from '../metrics/run-metrics.js';
 import { type Page, reportLines } from '../report/report-lines.js';
-import type { Spread } from '../report/metric-summary.js';
+import type { Spread } from '../report/spread.js';
 import { type LaunchOptions, runsDirectory } from './options.js';
 import { supervisorPrograms } from './open-fleet.js';
 import { parsePlan } from '../spec/plan-text.js';

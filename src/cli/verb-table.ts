@@ -1,4 +1,4 @@
-import { spreads } from '../report/metric-summary.js';
+import { spreads } from '../report/spread.js';
 import { machineVerbs } from './machine-verbs.js';
 import { actingVerbs } from './verbs/acting-verbs.js';
 import { collect, duration, namesIn, oneOf, wholeNumber } from './options.js';

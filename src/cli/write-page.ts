@@ -8,7 +8,7 @@ import { writeOutputText } from '../files/output-file.js';
 import { numberFiles } from '../report/numbers-csv.js';
 import { readPageData } from '../report/page/page-data.js';
 import { pageFigures, pageHtml } from '../report/page/page.js';
-import type { Spread } from '../report/metric-summary.js';
+import type { Spread } from '../report/spread.js';
 import type { Objective } from '../spec/planned-run.js';
 import { counted, sizeText } from '../text/numbers.js';
 import { shellQuote } from '../text/shell-words.js';

@@ -5,7 +5,8 @@ import type { Ailment } from '../base/run-words.js';
 import { NOTHING, shortNumber } from '../text/numbers.js';
 import { settingText } from '../analysis/cells.js';
 import { type Column, columnsOf } from '../text/table.js';
-import { type MetricRow, type MetricSummary, middleOf, type Spread, spreadText } from './metric-summary.js';
+import type { MetricRow, MetricSummary } from './metric-summary.js';
+import { middleOf, type Spread, spreadText } from './spread.js';
 import type { Section } from './report.js';
 
 /** The table of a group that is no memory task. */

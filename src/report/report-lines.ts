@@ -5,7 +5,7 @@ import { wrap } from '../text/wrap.js';
 import type { Report, Section } from './report.js';
 import { countsText, reportNotes, titleOf } from './report-tables.js';
 import { metricTestNotes, metricTestTables, tooManyText } from './metric-tests.js';
-import type { Spread } from './metric-summary.js';
+import type { Spread } from './spread.js';
 import { type Paper, paperOf, speltTable } from './paper.js';
 import { metricColumns } from './metric-columns.js';
 import { settingsText } from './settings.js';

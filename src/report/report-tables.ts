@@ -3,7 +3,7 @@ import { runValueText } from '../analysis/run-value.js';
 import { bestSign, hasBest, markWords } from './metric-columns.js';
 import { countWords } from '../runs/run-marks.js';
 import type { Report, Section } from './report.js';
-import { type Spread, spreadWords } from './metric-summary.js';
+import { type Spread, spreadWords } from './spread.js';
 
 /** Notes that explain the words, marks and numbers of the tables, as far as they occur. */
 export function reportNotes(report: Report, spread: Spread): string[] {

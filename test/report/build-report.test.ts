@@ -9,7 +9,7 @@ import { runFiles } from '../../src/contract/files.js';
 import { writeRunRecord } from '../../src/files/run-directory/run-record-file.js';
 import type { RunValue } from '../../src/analysis/run-value.js';
 import { buildReport } from '../../src/report/build-report.js';
-import type { Spread } from '../../src/report/metric-summary.js';
+import type { Spread } from '../../src/report/spread.js';
 import { reportLines } from '../../src/report/report-lines.js';
 import { removeFolder } from '../remove-folder.js';
 

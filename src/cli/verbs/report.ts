@@ -2,7 +2,7 @@ import { UserError } from '../../base/user-error.js';
 import { buildReport } from '../../report/build-report.js';
 import { parseObjective, parseRule, wouldStop, wouldStopLines } from '../../report/early-stop-replay.js';
 import { reportReplacer } from '../../report/report.js';
-import type { Spread } from '../../report/metric-summary.js';
+import type { Spread } from '../../report/spread.js';
 import { type CommonOptions, runsDirectory } from '../options.js';
 import { printReport, supervisedRuns } from '../print-report.js';
 import { knownObjective, runValueOf, sweepObjective } from '../run-value.js';

@@ -4,7 +4,7 @@ import { durationText } from '../../text/duration.js';
 import type { Column } from '../../text/table.js';
 import { distinct, fileName } from '../file-names.js';
 import { bestSign, metricColumns } from '../metric-columns.js';
-import type { Spread } from '../metric-summary.js';
+import type { Spread } from '../spread.js';
 import { countsText, reportNotes, titleOf } from '../report-tables.js';
 import type { Section } from '../report.js';
 import type { FoundStudy } from '../studies/found-studies.js';
