@@ -10,7 +10,7 @@ import { totalReward, type Environment } from '../environments/environment.js';
 import { openEnvironment } from '../environments/open-environment.js';
 import { klTerms, klWords, type Objective } from '../objectives/objectives.js';
 import { openObjective } from '../objectives/own-objective.js';
-import { probed, testEpisodes, type Probe } from '../probes/evaluator.js';
+import { measureProbes, testEpisodes, type Probe } from '../probes/evaluator.js';
 import { openProbes } from '../probes/own-probe.js';
 import { ProbesState, StepProbes } from '../probes/step-probes.js';
 import { rng, shuffle } from '../rng.js';
@@ -23,7 +23,7 @@ import type { Means, Row } from '../run/metrics-file.js';
 import { restoredState, runTraining, scheduleOf, type Ending, type Run, type Training } from '../run/runner.js';
 import { EngineService } from '../service/engine-service.js';
 import type { TrainingService } from '../service/service.js';
-import { openTrained, type OpenedModel } from '../tinker/client/open-trained.js';
+import { openTrainedModel, type OpenedModel } from '../tinker/client/open-trained.js';
 import { learn, type LearningOptions, type Models } from '../update/learn.js';
 import { klSum, lrMultiplier, riseMultiplier, type RolloutDatum } from '../update/update.js';
 import type { DrGrpoConfig } from './dr-grpo-settings.js';
@@ -46,7 +46,7 @@ export async function drGrpo(config: DrGrpoConfig, run: Run): Promise<Ending> {
   const eval_every = config.eval_groups === 0 && config.probe === null ? 0 : config.eval_every;
   const schedule = scheduleOf(config, { ...config, eval_every }, Math.ceil(updates / epochs));
   const open = async () => {
-    const trained = await openTrained({ ...config, base_url: null }, run);
+    const trained = await openTrainedModel({ ...config, base_url: null }, run);
     const { tokenizer } = trained;
     const own = await openEnvironment(config, tokenizer);
     const environment = await withReward(own, config.reward, tokenizer);
@@ -240,7 +240,7 @@ class DrGrpo implements Training {
   async evaluate(step: number): Promise<Row> {
     const { eval_groups: episodes, max_new_tokens: maxTokens, seed } = this.#config;
     const row = await testEpisodes(this.#parts, { episodes, maxTokens }, { seed, updates: step });
-    return { ...row, ...(await probed(this.#parts.probes, this.service, step)) };
+    return { ...row, ...(await measureProbes(this.#parts.probes, this.service, step)) };
   }
 
   state() {

@@ -18,7 +18,7 @@ import { beginningsOf, storyEnvironment } from '../environments/stories/stories.
 import { evaluateModes, modesLines, modesRow, type ModeEvaluation } from '../evaluation/modes.js';
 import { klTerms, klWords, type Objective } from '../objectives/objectives.js';
 import { openObjective } from '../objectives/own-objective.js';
-import { probed, type Probe } from '../probes/evaluator.js';
+import { measureProbes, type Probe } from '../probes/evaluator.js';
 import { openProbes } from '../probes/own-probe.js';
 import { buildExperiment, fingerprint } from '../rewards/build-experiment.js';
 import { findReward } from '../rewards/registry.js';
@@ -265,7 +265,7 @@ class Grpo implements Training {
 
   async evaluate(step: number, note: (line: string) => void): Promise<Row> {
     const { evaluation, probes } = this.#parts;
-    const measured = await probed(probes, this.service, step);
+    const measured = await measureProbes(probes, this.service, step);
     if (evaluation.tasks.length === 0) return measured;
     const results = await evaluateModes(this.service, evaluation);
     const row = modesRow(results);

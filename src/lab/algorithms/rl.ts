@@ -13,7 +13,7 @@ import type { Environment, Task } from '../environments/environment.js';
 import { openEnvironment } from '../environments/open-environment.js';
 import type { Objective } from '../objectives/objectives.js';
 import { openObjective } from '../objectives/own-objective.js';
-import { probed, testEpisodes, type Probe } from '../probes/evaluator.js';
+import { measureProbes, testEpisodes, type Probe } from '../probes/evaluator.js';
 import { openProbes } from '../probes/own-probe.js';
 import { rng } from '../rng.js';
 import { rollOut, type Rollout, taskBatches } from '../rollouts/rollouts.js';
@@ -25,7 +25,7 @@ import type { Means, Row } from '../run/metrics-file.js';
 import { restoredState, runTraining, scheduleOf, type Ending, type Run, type Training } from '../run/runner.js';
 import type { StepTimes } from '../run/step-times.js';
 import type { TrainingService } from '../service/service.js';
-import { openTrained, type OpenedModel } from '../tinker/client/open-trained.js';
+import { openTrainedModel, type OpenedModel } from '../tinker/client/open-trained.js';
 import { lrMultiplier } from '../update/update.js';
 import { learn, learnAsPlayed, type BatchUpdate, type LearningOptions, type Models } from '../update/learn.js';
 import { LatestRollouts } from './latest-rollouts.js';
@@ -39,7 +39,7 @@ export async function rl(config: RlConfig, run: Run): Promise<Ending> {
   const savesStart = config.max_steps_off_policy !== null;
   const schedule = { ...scheduleOf(config, { ...config, eval_every }, config.n_batches), savesStart };
   const open = async () => {
-    const trained = await openTrained(config, run);
+    const trained = await openTrainedModel(config, run);
     const { tokenizer } = trained;
     const own = await openEnvironment(config, tokenizer);
     const environment = await withReward(own, config.reward, tokenizer);
@@ -209,7 +209,7 @@ class Rl implements Training {
     };
     const row = await testEpisodes(this.#parts, { episodes, maxTokens, seen }, { seed, updates: step });
     if (played.length > 0) writeRolloutFiles(this.#files('evaluation'), step, played);
-    return { ...row, ...(await probed(this.#parts.probes, this.service, step)) };
+    return { ...row, ...(await measureProbes(this.#parts.probes, this.service, step)) };
   }
 
   #files(purpose: RolloutFiles['purpose']): RolloutFiles {

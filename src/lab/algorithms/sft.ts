@@ -32,7 +32,7 @@ import type { EngineService } from '../service/engine-service.js';
 import { supervisedExample, truncated, type Example } from '../text/role-colon.js';
 import { cookbookAdam, lrMultiplier, schedules } from '../update/update.js';
 import { checkedStep, learnExamples } from '../update/supervised.js';
-import { openPlayed, openPlayer } from './played.js';
+import { openRunEnvironment, openRunPolicy } from './run-policy.js';
 import { probeKey } from './own-parts.js';
 import { descentKeys, environmentKeys } from './train-settings.js';
 
@@ -101,7 +101,7 @@ export const sftBudget = new Set([
 /** Runs from the first step, or resumes from the run's last checkpoint. */
 export async function sft(config: SftConfig, dataPath: string, run: Run): Promise<Ending> {
   const asked = { env_type: 'single_step', dataset_seed: 0, use_standard_prefix: false, reward: null } as const;
-  const played = await openPlayed({ ...config, ...asked }, run);
+  const played = await openRunEnvironment({ ...config, ...asked }, run);
   const { environment } = played;
   const examples = isMemoryEnvironment(environment) ? examplesIn(dataPath, config) : answersOf(environment, config);
   const perEpoch = batchesPerEpoch(examples.length, config.batch_size);
@@ -117,7 +117,7 @@ export async function sft(config: SftConfig, dataPath: string, run: Run): Promis
     config.stop_memorised,
   );
   const open = async () => {
-    const player = await openPlayer(config, played, run);
+    const player = await openRunPolicy(config, played, run);
     if (typeof player === 'string') return player;
     const { service, companions, probes } = player;
     const evaluator = new Evaluator(service, { ...evaluation, probes });

@@ -25,8 +25,8 @@ import type { EngineService } from '../service/engine-service.js';
 import { openReference } from '../service/open-model.js';
 import { learn, type LearningOptions, type Models } from '../update/learn.js';
 import { klSum } from '../update/update.js';
-import { openPlayed, openPlayer } from './played.js';
-import { ToldAnswers, ToldState } from '../reference/told-answers.js';
+import { openRunEnvironment, openRunPolicy } from './run-policy.js';
+import { RevealedAnswers, RevealedState } from '../reference/revealed-answers.js';
 import { modulesOf, requireSameModules } from './own-parts.js';
 import { announcementOf, hasReference, type TrainConfig } from './train-settings.js';
 
@@ -42,9 +42,9 @@ export async function train(config: TrainConfig, run: Run): Promise<Ending> {
  */
 export async function openTrain(config: TrainConfig, run: Run, watch?: Watch): Promise<Train | StopSignal> {
   if (config.group_size < 2) noteLoneEpisodes(config, run);
-  const played = await openPlayed(config, run);
+  const played = await openRunEnvironment(config, run);
   const objective = await openObjective(config.loss_fn, config);
-  const player = await openPlayer(config, played, run);
+  const player = await openRunPolicy(config, played, run);
   if (typeof player === 'string') return player;
   const reference = hasReference(config) ? await openReference(player.source, run) : null;
   const parts = { ...player, environment: played.environment, objective, reference };
@@ -82,7 +82,7 @@ const SavedState = z.looseObject({
   observer: ObserverState.nullable().default(null),
   stay: StayState.default({ length: 0, lost: 0 }),
   modules: z.string().default(''),
-  told: ToldState.default({}),
+  told: RevealedState.default({}),
 });
 
 class Train implements Training {
@@ -100,7 +100,7 @@ class Train implements Training {
   readonly #learning: LearningOptions;
   readonly #evaluator: Evaluator;
   readonly #stay: Stay;
-  readonly #told: ToldAnswers;
+  readonly #told: RevealedAnswers;
   readonly #tasks: (step: number) => Task[];
   /** One stream for all episodes of the run: the published figures were drawn so. */
   #random: Rng;
@@ -119,7 +119,7 @@ class Train implements Training {
       isMemoryEnvironment(environment) ? environment.solution().bits : Infinity,
       config.stop_memorised,
     );
-    this.#told = new ToldAnswers(environment);
+    this.#told = new RevealedAnswers(environment);
     this.#tasks = taskBatches(environment, config.batch_size, config.seed);
     this.#random = rng(config.seed, 'sampling');
     const saved = restoredState(run, SavedState, this.algorithm);

@@ -44,8 +44,8 @@ type EngineSources = {
   /** Milliseconds, monotonic. */
   readonly now?: () => number;
   /**
-   * Milliseconds that a step of such a model takes on the engines that `open` opens; default: a small step of its first layers. `isGpu`:
-   * whether one of the two computes on a GPU.
+   * Measures the ms of a step of such a model on the engines that `open` opens; default: a small step of its first
+   * layers. `isGpu`: whether one of the two computes on a GPU.
    */
   readonly time?: typeof smallStepTime;
   /** Called between the steps of long computations. */

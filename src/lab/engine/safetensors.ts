@@ -103,10 +103,10 @@ export function readSafetensors(bytes: Uint8Array, name = 'This'): Safetensors {
  * @throws UserError when the file cannot hold such a header.
  */
 export function headerLength(first: Uint8Array, fileBytes: number, name: string): number {
-  if (first.length < lengthBytes) throw malformed(name, `it has only ${first.length} bytes`);
+  if (first.length < lengthBytes) throw malformedFile(name, `it has only ${first.length} bytes`);
   const promised = new DataView(first.buffer, first.byteOffset, lengthBytes).getBigUint64(0, true);
   if (promised > longestHeader || lengthBytes + Number(promised) > fileBytes) {
-    throw malformed(
+    throw malformedFile(
       name,
       `its first 8 bytes promise a header of ${promised} bytes, but ${fileBytes - lengthBytes} follow`,
     );
@@ -122,15 +122,15 @@ export function headerLength(first: Uint8Array, fileBytes: number, name: string)
  */
 export function readHeader(json: Uint8Array, file: { name: string; bytes: number }): Header {
   const header = HeaderObject.safeParse(parseHeader(json, file.name));
-  if (!header.success) throw malformed(file.name, 'its header is not a JSON object');
+  if (!header.success) throw malformedFile(file.name, 'its header is not a JSON object');
   const metadata = Metadata.safeParse(header.data['__metadata__'] ?? {});
-  if (!metadata.success) throw malformed(file.name, 'its metadata is not a list of texts');
+  if (!metadata.success) throw malformedFile(file.name, 'its metadata is not a list of texts');
   const start = lengthBytes + json.length;
   const entries = new Map<string, TensorEntry>();
   for (const [name, raw] of Object.entries(header.data)) {
     if (name === '__metadata__') continue;
     const entry = Entry.safeParse(raw);
-    if (!entry.success) throw malformed(file.name, `its header does not describe tensor "${name}" properly`);
+    if (!entry.success) throw malformedFile(file.name, `its header does not describe tensor "${name}" properly`);
     entries.set(name, checkedEntry(name, entry.data, { ...file, start }));
   }
   checkCover(entries, { ...file, start });
@@ -159,10 +159,10 @@ function parseHeader(bytes: Uint8Array, name: string): unknown {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     parsed = JSON.parse(text);
   } catch (cause) {
-    throw malformed(name, 'its header is not JSON', cause);
+    throw malformedFile(name, 'its header is not JSON', cause);
   }
   const twice = repeatedName(text);
-  if (twice !== null) throw malformed(name, `its header names ${JSON.stringify(twice)} twice`);
+  if (twice !== null) throw malformedFile(name, `its header names ${JSON.stringify(twice)} twice`);
   return parsed;
 }
 
@@ -178,7 +178,7 @@ function checkedEntry(
   // The size of types that are not read is unknown; their bytes must be there all the same.
   const size = isReadable(dtype) ? count * decoders[dtype]!.bytes : to - from;
   if (to < from || file.start + to > file.bytes || to - from !== size) {
-    throw malformed(
+    throw malformedFile(
       file.name,
       `tensor "${name}" of shape [${shape.join(', ')}] does not fit its bytes ${from} to ${to}`,
     );
@@ -192,11 +192,11 @@ function checkCover(entries: ReadonlyMap<string, TensorEntry>, file: FileSpan): 
   for (const [name, { begin, end }] of inOrder) {
     if (begin !== at) {
       const how = begin < at ? 'overlaps the one before it' : `leaves ${begin - at} bytes before it to no tensor`;
-      throw malformed(file.name, `tensor "${name}" ${how}`);
+      throw malformedFile(file.name, `tensor "${name}" ${how}`);
     }
     at = end;
   }
-  if (at !== file.bytes) throw malformed(file.name, `its last ${file.bytes - at} bytes belong to no tensor`);
+  if (at !== file.bytes) throw malformedFile(file.name, `its last ${file.bytes - at} bytes belong to no tensor`);
 }
 
 function half(bits: number): number {
@@ -216,7 +216,7 @@ function bfloat(view: DataView, at: number): number {
   return word.getFloat32(0);
 }
 
-function malformed(name: string, why: string, cause?: unknown): UserError {
+function malformedFile(name: string, why: string, cause?: unknown): UserError {
   return new UserError(
     `${name} is not a safetensors file, or it was cut short: ${why}.`,
     'Fetch or write the file again, or use an earlier checkpoint.',

@@ -13,7 +13,7 @@ import { key } from '../config/key.js';
 import { bool, int, orNone, text } from '../config/value-type.js';
 import { buildMemoryEnvironment } from '../environments/memory/memory-environment.js';
 import type { Watch } from '../reference/episode-watch.js';
-import { EpisodesRow, type SeenEpisode, seenIn } from '../reference/seen-episode.js';
+import { EpisodesRow, type ObservedEpisode, episodesIn } from '../reference/observed-episode.js';
 import { inGroups, type Rollout } from '../rollouts/rollouts.js';
 import { lastCheckpoint } from '../run/checkpoint.js';
 import { Means, type Row } from '../run/metrics-file.js';
@@ -131,17 +131,17 @@ function configOf(run: string): TrainConfig {
 }
 
 /** The recorded row of this step; null when there is none. */
-function keptEpisodes(run: string, { N }: TrainConfig, step: number): SeenEpisode[] | null {
+function keptEpisodes(run: string, { N }: TrainConfig, step: number): ObservedEpisode[] | null {
   const path = join(run, runFiles.episodes);
   const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [];
   for (const line of lines) {
     const row = EpisodesRow.safeParse(parseJsonLine(line));
-    if (row.success && row.data.step === step) return seenIn(row.data, N);
+    if (row.success && row.data.step === step) return episodesIn(row.data, N);
   }
   return null;
 }
 
-function keptGroup(group: readonly SeenEpisode[], { advantages: credit, advantage_scale: scale }: TrainConfig) {
+function keptGroup(group: readonly ObservedEpisode[], { advantages: credit, advantage_scale: scale }: TrainConfig) {
   const rewards = group.map((seen) => (seen.kind === 'number' ? [seen.reward] : seen.rewards));
   const credited = advantages(rewards, credit, scale);
   return group.map((seen, index): ShownEpisode => {

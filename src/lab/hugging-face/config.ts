@@ -87,7 +87,7 @@ export function readConfig(text: string, path: string): ConfigReading {
     throw new UserError(`${path} is not the config of a LLaMA or Qwen2 model: ${issues.join('; ')}.`, fetchAgain);
   }
   const config = { shape: shapeOf(parsed.data), ...specialIds(parsed.data) };
-  return { config, problems: [...unsupported(parsed.data), ...impossible(config.shape)] };
+  return { config, problems: [...unsupportedSettings(parsed.data), ...impossible(config.shape)] };
 }
 
 /** The file's text for a model of this shape, which transformers 4 and 5 read alike. */
@@ -199,7 +199,7 @@ function specialIds({ bos_token_id: bos, eos_token_id: eos }: Config): Omit<Mode
   return { beginning: bos ?? null, endings: typeof eos === 'number' ? [eos] : (eos ?? []) };
 }
 
-function unsupported(config: Config): string[] {
+function unsupportedSettings(config: Config): string[] {
   const { architectures, hidden_act: activation, quantization_config: quantization } = config;
   const problems: string[] = [];
   const { architecture } = kinds[config.model_type];

@@ -181,7 +181,7 @@ function bySeparator(part: Part, pattern: string): Part {
   throw new Unlike(`the pre-tokenizer ${part.type} with \`behavior\` ${String(part['behavior'])}`);
 }
 
-/** The space that may be put before a text must be added before it is split. */
+/** The prefix space must be added before the text is split. */
 function byteLevel(part: Part): Part {
   if (part['use_regex'] === false) return part;
   const before: Part[] =

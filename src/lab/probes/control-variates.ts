@@ -55,7 +55,7 @@ export function applyControlVariates(
   const columns = Object.values(variates);
   const z = columns.map(centre);
   const moments = z.map((a, i) => z.map((b, j) => dot(a, b) * (i === j ? 1 + ridge : 1)));
-  const coefficients = solved(
+  const coefficients = solveSystem(
     moments,
     z.map((a) => dot(a, y)),
   );
@@ -81,7 +81,7 @@ function centre(values: readonly number[]): number[] {
 }
 
 /** Solves a positive definite system by Gaussian elimination. A variate that is always 0 has the coefficient 0. */
-function solved(matrix: readonly (readonly number[])[], right: readonly number[]): number[] {
+function solveSystem(matrix: readonly (readonly number[])[], right: readonly number[]): number[] {
   const rows = matrix.map((row, i) => [...row, right[i]!]);
   const size = rows.length;
   for (let i = 0; i < size; i++) {

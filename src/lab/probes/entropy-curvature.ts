@@ -20,8 +20,13 @@ type ScoredAlong = {
 export function entropyCurvature({ here, up, down, length }: ScoredAlong, per: Unit = 'token'): Estimate {
   const count = here.length;
   const parts = here.map((scores, index) => {
-    const S = bent(total(scores.logprobs), total(up[index]!.logprobs), total(down[index]!.logprobs), length);
-    const h = bent(total(scores.entropies), total(up[index]!.entropies), total(down[index]!.entropies), length);
+    const S = derivativesAt(total(scores.logprobs), total(up[index]!.logprobs), total(down[index]!.logprobs), length);
+    const h = derivativesAt(
+      total(scores.entropies),
+      total(up[index]!.entropies),
+      total(down[index]!.entropies),
+      length,
+    );
     const weight = S.second + S.first ** 2;
     const s = per === 'token' ? scores.logprobs.length : 1;
     return {
@@ -45,6 +50,6 @@ export function entropyCurvature({ here, up, down, length }: ScoredAlong, per: U
   return { value, standardError: errorOfSum(influences) };
 }
 
-function bent(here: number, up: number, down: number, length: number) {
+function derivativesAt(here: number, up: number, down: number, length: number) {
   return { value: here, first: (up - down) / (2 * length), second: (up - 2 * here + down) / length ** 2 };
 }

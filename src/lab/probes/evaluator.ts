@@ -12,7 +12,7 @@ import { answersKnown, bitsKnown } from './bits-known.js';
 export type Probe = (service: TrainingService, updates: number) => Promise<Row>;
 
 /** The measurements of all probes. @param updates Number of updates of the weights so far. */
-export async function probed(probes: readonly Probe[], service: TrainingService, updates: number): Promise<Row> {
+export async function measureProbes(probes: readonly Probe[], service: TrainingService, updates: number): Promise<Row> {
   const row: Row = {};
   for (const probe of probes) Object.assign(row, await probe(service, updates));
   return row;
@@ -66,7 +66,7 @@ export class Evaluator {
       ? await this.#memoryMeasures(environment)
       : await answersKnown(this.#service, environment, seed);
     const sampled = await testRollouts({ service: this.#service, environment }, test, { seed, updates });
-    return { ...known, ...sampled, ...(await probed(probes, this.#service, updates)), ...constants };
+    return { ...known, ...sampled, ...(await measureProbes(probes, this.#service, updates)), ...constants };
   }
 
   async #memoryMeasures(environment: MemoryEnvironment): Promise<Row> {
@@ -122,8 +122,9 @@ export function testEpisodes(
 }
 
 /**
- * Sampled accuracy: `test/env/all/…`, named as the training rollouts. Empty when the test set is. Tasks are the
- * environment's test tasks; else tasks that training does not have, if their number is unlimited; else the first ones.
+ * Sampled accuracy: `test/env/all/…`, named like statistics of training rollouts; no columns for an empty test set.
+ * Tasks are the environment's test tasks; else tasks that training does not have, if their number is unlimited; else
+ * the first ones.
  */
 async function testRollouts(
   player: Player,

@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { key, type Config } from '../config/key.js';
 import { logPath, runKeys, seed } from '../config/run-keys.js';
 import { float, int, orNone, text } from '../config/value-type.js';
-import { numericalSuffix, readProblems, solved, type Problem } from '../environments/word-problems/gsm8k.js';
+import { numericalSuffix, readProblems, scoreAnswer, type Problem } from '../environments/word-problems/gsm8k.js';
 import { importanceSampling } from '../objectives/objectives.js';
 import { trainedKeys } from '../algorithms/rl-settings.js';
 import { rng } from '../rng.js';
@@ -18,7 +18,7 @@ import type { Datum, TrainingService } from '../service/service.js';
 import type { Renderer } from '../text/conversation.js';
 import { openRenderer } from '../text/renderers.js';
 import { endingsOf } from '../text/tokenizer.js';
-import { openTrained, type OpenedModel } from '../tinker/client/open-trained.js';
+import { openTrainedModel, type OpenedModel } from '../tinker/client/open-trained.js';
 import { cookbookAdam } from '../update/update.js';
 
 export const rlLoopKeys = {
@@ -45,7 +45,7 @@ export const rlLoopBudget: ReadonlySet<string> = new Set([
 export async function rlLoop(config: RlLoopConfig, run: Run): Promise<Ending> {
   const problems = await readProblems(config.path);
   const steps = someBatches(config.path, problems.length, config.batch_size) * config.num_epochs;
-  const open = async () => new RlLoop(config, { ...(await openTrained(config, run)), problems }, run);
+  const open = async () => new RlLoop(config, { ...(await openTrainedModel(config, run)), problems }, run);
   return runTraining(open, scheduleOf(config, { ...config, eval_every: 0 }, steps), run);
 }
 
@@ -90,7 +90,7 @@ class RlLoop implements Training {
     const batchRewards: number[] = [];
     for (const { prompt, gold, sequences } of sampled) {
       const turns = (await sequences).map((generated) => turnFrom(generated, renderer.stop, tokenizer).turn);
-      const rewards = turns.map((turn) => solved(turn.text, gold).correct);
+      const rewards = turns.map((turn) => scoreAnswer(turn.text, gold).correct);
       const meanReward = rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
       batchRewards.push(meanReward);
       const advantages = rewards.map((reward) => reward - meanReward);

@@ -18,7 +18,7 @@ import type { Datum, TrainingService } from '../service/service.js';
 import type { Message, Renderer } from '../text/conversation.js';
 import { openRenderer } from '../text/renderers.js';
 import type { Tokenizer } from '../text/tokenizer.js';
-import { openTrained, type OpenedModel } from '../tinker/client/open-trained.js';
+import { openTrainedModel, type OpenedModel } from '../tinker/client/open-trained.js';
 import { cookbookAdam, lrMultiplier, schedules } from '../update/update.js';
 
 export const slLoopKeys = {
@@ -51,7 +51,7 @@ export const slLoopBudget: ReadonlySet<string> = new Set([
 export async function slLoop(config: SlLoopConfig, run: Run): Promise<Ending> {
   const conversations = await readConversations(config.path);
   const steps = someBatches(config.path, conversations.length, config.batch_size) * config.num_epochs;
-  const open = async () => new SlLoop(config, { ...(await openTrained(config, run)), conversations, steps }, run);
+  const open = async () => new SlLoop(config, { ...(await openTrainedModel(config, run)), conversations, steps }, run);
   return runTraining(open, scheduleOf(config, { ...config, eval_every: 0 }, steps), run);
 }
 

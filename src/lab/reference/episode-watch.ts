@@ -8,7 +8,7 @@ import { appendJsonLine, dropRowsFrom, type Row } from '../run/metrics-file.js';
 import type { RunDirectory } from '../run/run-directory.js';
 import { conditionOf } from './conditions.js';
 import { Observer, type ObserverState } from './observer.js';
-import { episodesRow, type SeenEpisode } from './seen-episode.js';
+import { episodesRow, type ObservedEpisode } from './observed-episode.js';
 
 type Watching = {
   readonly config: Parameters<typeof conditionOf>[0] & {
@@ -26,7 +26,7 @@ export type Watch = Pick<EpisodeWatch, 'begin' | 'note' | 'row' | 'state'>;
 
 /** Record of a run's episodes besides its training: a file of them, and an ideal observer of them. */
 export class EpisodeWatch {
-  readonly #seenIn: (rollout: Rollout) => SeenEpisode;
+  readonly #seenIn: (rollout: Rollout) => ObservedEpisode;
   readonly #observer: Observer | null;
   readonly #file: string | null;
 
@@ -77,7 +77,7 @@ export class EpisodeWatch {
   }
 }
 
-function seeing({ config, secret, environment }: Watching): (rollout: Rollout) => SeenEpisode {
+function seeing({ config, secret, environment }: Watching): (rollout: Rollout) => ObservedEpisode {
   if (config.env_type === 'single_step') {
     return ({ turns, rewards }) => ({ kind: 'number', guess: environment.reading(turns), reward: rewards[0]!.total });
   }

@@ -12,7 +12,7 @@ import { advantageEstimators } from '../advantages/advantages.js';
 import { rewardTypes } from '../environments/memory/rewards.js';
 import { conditionOf, type LabCondition } from './conditions.js';
 import { Observer } from './observer.js';
-import { EpisodesRow, seenIn } from './seen-episode.js';
+import { EpisodesRow, episodesIn } from './observed-episode.js';
 
 /** Bits revealed to a run and learnt by it. Counts are episodes. */
 type Observed = {
@@ -40,7 +40,7 @@ export function observeRun(run: string): Observed {
   const observer = new Observer(condition, config.N);
   const curve = [{ episodes: 0, bits: observer.bitsKnown }];
   for (const row of episodeRows(run)) {
-    const seen = seenIn(row, config.N);
+    const seen = episodesIn(row, config.N);
     if (seen === null) throw damagedEpisodes(run, `the row of step ${row.step} is not one of this game`);
     for (const episode of seen) {
       observer.note(episode);

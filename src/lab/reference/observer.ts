@@ -3,7 +3,7 @@ import { signalBits } from '../environments/memory/rules.js';
 import { UserError } from '../../base/user-error.js';
 import { rewardsByDistance } from './channel.js';
 import type { LabCondition } from './conditions.js';
-import { roundedReward, type SeenEpisode } from './seen-episode.js';
+import { roundedReward, type ObservedEpisode } from './observed-episode.js';
 
 /** Secrets are enumerated. */
 const LARGEST_N = 65_536;
@@ -26,7 +26,7 @@ export type ObserverState = z.infer<typeof ObserverState>;
  */
 export class Observer {
   readonly #N: number;
-  readonly #fits: (episode: SeenEpisode) => ((secret: number) => boolean) | null;
+  readonly #fits: (episode: ObservedEpisode) => ((secret: number) => boolean) | null;
   #possible: Int32Array;
   #episodes = 0;
   #determined: number | null;
@@ -68,7 +68,7 @@ export class Observer {
     return signalBits(this.#N) - this.entropy;
   }
 
-  note(episode: SeenEpisode): void {
+  note(episode: ObservedEpisode): void {
     this.#episodes++;
     const question = episode.kind === 'bits' ? episode.bits.join(',') : (episode.guess ?? '');
     if (this.#seen.has(question)) return;
@@ -101,7 +101,10 @@ export class Observer {
 }
 
 /** The secrets that are consistent with an episode; null: all of them. */
-function fitting(condition: LabCondition, N: number): (episode: SeenEpisode) => ((secret: number) => boolean) | null {
+function fitting(
+  condition: LabCondition,
+  N: number,
+): (episode: ObservedEpisode) => ((secret: number) => boolean) | null {
   if (condition.kind === 'sft') return () => null;
   if (condition.kind === 'dense') return (episode) => fittingBits(episode, condition.credit === 'trajectory');
   const earned = rewardsByDistance(condition, N).map(roundedReward);
@@ -112,7 +115,7 @@ function fitting(condition: LabCondition, N: number): (episode: SeenEpisode) => 
   };
 }
 
-function fittingBits(episode: SeenEpisode, isSummed: boolean): ((secret: number) => boolean) | null {
+function fittingBits(episode: ObservedEpisode, isSummed: boolean): ((secret: number) => boolean) | null {
   if (episode.kind !== 'bits') return null;
   const { bits, rewards } = episode;
   const last = bits.length - 1;

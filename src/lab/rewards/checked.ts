@@ -11,7 +11,7 @@ export function checkScores(found: unknown, completions: readonly Completion[], 
   const scores = listOf(found, completions, { what, of: 'numbers' });
   scores.forEach((score, at) => {
     if (typeof score === 'number' && Number.isFinite(score)) return;
-    throw wrongValue(what, { value: score, at, wanted: 'a finite number' }, completions);
+    throw wrongValueError(what, { value: score, at, wanted: 'a finite number' }, completions);
   });
   return scores as number[];
 }
@@ -20,7 +20,8 @@ export function checkScores(found: unknown, completions: readonly Completion[], 
 export function checkFlags(found: unknown, completions: readonly Completion[], what: string): boolean[] {
   const flags = listOf(found, completions, { what, of: 'booleans' });
   flags.forEach((flag, at) => {
-    if (typeof flag !== 'boolean') throw wrongValue(what, { value: flag, at, wanted: 'true or false' }, completions);
+    if (typeof flag !== 'boolean')
+      throw wrongValueError(what, { value: flag, at, wanted: 'true or false' }, completions);
   });
   return flags as boolean[];
 }
@@ -40,7 +41,11 @@ function listOf(
 
 type WrongValue = { readonly value: unknown; readonly at: number; readonly wanted: string };
 
-function wrongValue(what: string, { value, at, wanted }: WrongValue, completions: readonly Completion[]): UserError {
+function wrongValueError(
+  what: string,
+  { value, at, wanted }: WrongValue,
+  completions: readonly Completion[],
+): UserError {
   const text = JSON.stringify(completions[at]!.text.slice(0, 60));
   return new UserError(
     `${what} gave ${descriptionOf(value)} for completion ${at}, ${text}.`,

@@ -33,7 +33,10 @@ export async function findDetector({ name, params, component }: DetectorName): P
   if (isModulePath(name)) return ownDetector(name, params);
   const { entry, read } = registryEntry(name, params, component);
   const flags = entry.make({ params: read, component });
-  return { name, flags: (completions, ...rest) => checkFlags(flags(completions, ...rest), completions, called(name)) };
+  return {
+    name,
+    flags: (completions, ...rest) => checkFlags(flags(completions, ...rest), completions, detectorText(name)),
+  };
 }
 
 /**
@@ -136,7 +139,7 @@ function registryEntry(name: string, params: Params, component: string | null): 
   const entry = Object.hasOwn(registry, name) ? registry[name] : undefined;
   if (entry === undefined) throw unknownName(name, 'detector', detectorNames);
   if (component !== null && !entry.readsScores) throw noComponent(name, 'It reads the text.');
-  return { entry, read: readParams(entry.params, params, called(name)) };
+  return { entry, read: readParams(entry.params, params, detectorText(name)) };
 }
 
 /** Whether a detector of the registry reads scores, so that it needs a component. */
@@ -146,14 +149,14 @@ export function readsScores(name: string): boolean {
 
 function noComponent(name: string, why: string): UserError {
   return new UserError(
-    `${called(name)} does not read the scores of a single component. ${why}`,
+    `${detectorText(name)} does not read the scores of a single component. ${why}`,
     'Leave `component` out.',
   );
 }
 
 async function ownDetector(path: string, params: Params): Promise<Detector> {
   const own = await importOwnFunction(path, 'detector', 'function (completions, params, scores)');
-  const what = called(path);
+  const what = detectorText(path);
   const flags: Flags = (completions, scores) => {
     let found: unknown;
     try {
@@ -166,6 +169,6 @@ async function ownDetector(path: string, params: Params): Promise<Detector> {
   return { name: moduleName(path), flags };
 }
 
-function called(name: string): string {
+function detectorText(name: string): string {
   return `The detector \`${name}\``;
 }

@@ -265,7 +265,7 @@ function valueOf(text: string, path: string): unknown {
     throw notYaml(`${path}:${line}`, error.message, error);
   } catch (cause) {
     if (cause instanceof UserError) throw cause;
-    // The cause: too many aliases, or brackets deeper than the stack.
+    // The YAML library throws for too many aliases, and for brackets nested too deeply for the stack.
     throw notYaml(path, errorText(cause), cause);
   }
 }

@@ -118,11 +118,11 @@ function steepest({ shape }: Matrix, values: Float64Array) {
  * @param values Row-major, rows × columns.
  */
 export function orthogonal(values: Float64Array, rows: number, columns: number): Float64Array {
-  if (rows > columns) return transposed(orthogonal(transposed(values, rows, columns), columns, rows), columns, rows);
+  if (rows > columns) return transpose(orthogonal(transpose(values, rows, columns), columns, rows), columns, rows);
   const norm = Math.sqrt(values.reduce((sum, value) => sum + value * value, 0)) + 1e-7;
   let x = values.map((value) => value / norm);
   for (let step = 0; step < 5; step++) {
-    const square = product(x, transposed(x, rows, columns), columns, rows);
+    const square = product(x, transpose(x, rows, columns), columns, rows);
     const fourth = product(square, square, rows, rows);
     const factor = square.map((value, at) => -4.775 * value + 2.0315 * fourth[at]!);
     const moved = product(factor, x, rows, columns);
@@ -131,7 +131,7 @@ export function orthogonal(values: Float64Array, rows: number, columns: number):
   return x;
 }
 
-function transposed(values: Float64Array, rows: number, columns: number): Float64Array {
+function transpose(values: Float64Array, rows: number, columns: number): Float64Array {
   const turned = new Float64Array(values.length);
   for (let i = 0; i < rows; i++) for (let j = 0; j < columns; j++) turned[j * rows + i] = values[i * columns + j]!;
   return turned;

@@ -205,13 +205,13 @@ function freshModel({ model_name: name, seed, fresh }: ModelSource, log: (line: 
 }
 
 /** A tokenizer from a model's directory, and the texts of its files by name. */
-type FoundTokenizer = { readonly tokenizer: Tokenizer; readonly files: ReadonlyMap<string, string> };
+type LoadedTokenizer = { readonly tokenizer: Tokenizer; readonly files: ReadonlyMap<string, string> };
 
 /**
  * The tokenizer of a model that writes texts.
  * @throws UserError when the model has no tokenizer, or one without a token that ends a text.
  */
-export function textTokenizer(model: string): FoundTokenizer {
+export function textTokenizer(model: string): LoadedTokenizer {
   if (model === '') {
     throw new UserError(
       'There is no model to train.',

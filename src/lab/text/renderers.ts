@@ -137,7 +137,7 @@ function renderOf({ text, beginning, ending }: ChatTemplate): Render {
     // Assistant messages are not checked: many templates leave out the thoughts of earlier answers.
     const missing = messages.find(({ role, content }) => role !== 'assistant' && !rendered.includes(content.trim()));
     if (missing === undefined) return rendered;
-    throw refused(`it leaves out what the ${missing.role} says`);
+    throw templateError(`it leaves out what the ${missing.role} says`);
   };
 }
 
@@ -145,11 +145,11 @@ function refusing<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw refused((error as Error).message);
+    throw templateError((error as Error).message);
   }
 }
 
-function refused(why: string): UserError {
+function templateError(why: string): UserError {
   return new UserError(
     `The chat template of the tokenizer cannot be used: ${why}.`,
     'Name a renderer that the model reads: renderer_name=role_colon, llama3 or chatml.',
@@ -168,7 +168,7 @@ function piecesOf(messages: readonly Message[], render: Render, onlyLast: boolea
     const answered = render(messages.slice(0, index + 1), false);
     if (!answered.startsWith(question) || !whole.startsWith(answered)) {
       const why = 'it writes an answer otherwise when more follows, or not after the prompt that asks for it';
-      throw refused(why);
+      throw templateError(why);
     }
     const answer = answered.slice(question.length);
     pieces.push({ text: whole.slice(done, question.length), isAnswer: false });

@@ -54,20 +54,20 @@ beforeAll(async () => {
 const gradient = () => gradientOf(engine, batch, { byLogprob: [new Float64Array(4)], byEntropy: 1 / 4 }, 1);
 const gradientAt = (step: number) => movedAlong(engine, { direction, step }, gradient);
 
-describe('on plain loops in double precision, as PyTorch has them,', () => {
-  it('are log-probabilities and the mean entropy', async () => {
+describe('double precision, compared with PyTorch', () => {
+  it('gives its log-probabilities and mean entropy', async () => {
     const [{ logprobs, entropies }] = (await scoresOf(engine, batch, 1)) as [{ logprobs: Float64Array; entropies: Float64Array }]; // prettier-ignore
     expect(maxDifference(logprobs, torch.logprobs)).toBeLessThan(1e-12);
     expect(Math.abs(entropies.reduce((sum, each) => sum + each / 4, 0) - torch.entropy)).toBeLessThan(1e-12);
   });
 
-  it('is the gradient of the entropy, and its product with a direction by torch.func.jvp', async () => {
+  it('gives its gradient of the entropy, and the product with a direction by torch.func.jvp', async () => {
     const found = await gradient();
     expect(maxDifference(sampled(found), torch.gradient)).toBeLessThan(1e-12);
     expect(Math.abs(dot(found, direction) / torch.jvp - 1)).toBeLessThan(1e-11);
   });
 
-  it('is the product of the Hessian with a direction, by differences of gradients', async () => {
+  it('gives the product of the Hessian with a direction, by differences of gradients', async () => {
     const h = 1e-5;
     const [up, down] = [await gradientAt(h), await gradientAt(-h)];
     const product = Float64Array.from(up, (each, at) => (each - down[at]!) / (2 * h));
@@ -77,7 +77,7 @@ describe('on plain loops in double precision, as PyTorch has them,', () => {
   });
 
   it.each(torch.estimates)(
-    'are both derivatives of the entropy per $per by importance sampling, model $weights',
+    'gives both derivatives of the entropy per $per by importance sampling, model $weights',
     async (of) => {
       const { per, value, jvp, vhv } = of;
       const continuations = of.continuations.map((each) => Int32Array.from(each));
@@ -107,7 +107,7 @@ describe('on plain loops in double precision, as PyTorch has them,', () => {
     },
   );
 
-  it('is the second step of torch.optim.AdamW', async () => {
+  it('gives the second step of torch.optim.AdamW', async () => {
     const adam = { beta1: 0.9, beta2: 0.999, epsilon: 1e-4, weightDecay: 0 };
     const weights = await engine.weights();
     await gradient();

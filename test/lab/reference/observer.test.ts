@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { bitLength } from '../../../src/lab/environments/memory/rules.js';
 import type { LabCondition } from '../../../src/lab/reference/conditions.js';
 import { Observer } from '../../../src/lab/reference/observer.js';
-import { episodesRow, seenIn, type SeenEpisode } from '../../../src/lab/reference/seen-episode.js';
+import { episodesRow, episodesIn, type ObservedEpisode } from '../../../src/lab/reference/observed-episode.js';
 import { scoreGuess, type RewardRule } from '../../../src/lab/environments/memory/rewards.js';
 import { secretBits } from '../../../src/lab/environments/memory/secret.js';
 
@@ -17,12 +17,12 @@ const rules: [LabCondition, RewardRule][] = [
   ]),
 ];
 
-const seenNumber = (guess: number | null, secret: number, N: number, rule: RewardRule): SeenEpisode => ({
+const seenNumber = (guess: number | null, secret: number, N: number, rule: RewardRule): ObservedEpisode => ({
   kind: 'number',
   guess,
   reward: scoreGuess(guess, secret, N, rule).reward,
 });
-const seenBits = (bits: readonly Bit[], secret: number, N: number): SeenEpisode => ({
+const seenBits = (bits: readonly Bit[], secret: number, N: number): ObservedEpisode => ({
   kind: 'bits',
   bits,
   rewards: secretBits(secret, N).map((right, position) => Number(bits[position] === right)),
@@ -38,7 +38,7 @@ const numberGame = fc
       condition: rule[0],
       secret: seed % N,
       played: (secret: number) => guesses.map((each) => seenNumber(each, secret, N, rule[1])),
-      hears: (episode: SeenEpisode) => episode.kind === 'number' && episode.reward,
+      hears: (episode: ObservedEpisode) => episode.kind === 'number' && episode.reward,
     }));
   });
 const bitGame = fc
@@ -56,7 +56,7 @@ const bitGame = fc
       secret: seed % N,
       played: (secret: number) => words.map((bits) => seenBits(bits, secret, N)),
       // Rewards to go tell those of each turn by their differences.
-      hears: (episode: SeenEpisode) =>
+      hears: (episode: ObservedEpisode) =>
         episode.kind === 'bits' &&
         (credit === 'trajectory' ? episode.rewards.reduce((sum, each) => sum + each, 0) : episode.rewards.join('')),
     }));
@@ -117,7 +117,7 @@ describe('the ideal observer', () => {
         const row = JSON.parse(JSON.stringify(episodesRow(3, played(secret)))) as ReturnType<typeof episodesRow>;
         const [direct, read] = [new Observer(condition, N), new Observer(condition, N)];
         for (const episode of played(secret)) direct.note(episode);
-        for (const episode of seenIn(row, N)!) read.note(episode);
+        for (const episode of episodesIn(row, N)!) read.note(episode);
         expect(read.state()).toEqual(direct.state());
       }),
     );
@@ -150,4 +150,4 @@ it.each([
   { row: { step: 0, guesses: ['01010'], rewards: ['010101'] } },
   { row: { step: 0, guesses: ['01x101'], rewards: ['010101'] } },
   { row: { step: 0, guesses: [3], rewards: ['1'] } },
-])('$row is no row of a game below 64', ({ row }) => expect(seenIn(row, 64)).toBeNull());
+])('$row is no row of a game below 64', ({ row }) => expect(episodesIn(row, 64)).toBeNull());

@@ -5,7 +5,7 @@ import { claims } from '../../../src/lab/study/claims/claim-text.js';
 import { sweepNameOf } from '../../../src/lab/study/claims/claim-text.js';
 import { headlineMarkdown, claimsMarkdown, storedSections } from '../../../src/lab/study/claims/claims-page.js';
 import { computeMeasure } from '../../../src/lab/study/claims/measures.js';
-import { readPublished } from '../../../src/lab/study/claims/published.js';
+import { readPublished } from '../../../src/lab/study/claims/published-cell.js';
 import { readStudy } from '../../../src/contract/study.js';
 import { memrl } from '../program.js';
 import { parseSweepFile } from '../../../src/spec/file/parse-sweep-file.js';

@@ -101,13 +101,16 @@ class Vector {
   readonly tensors: Tensor[] = [];
   size = 0;
 
-  /** @returns The offset of a matrix of so many rows. Each takes `row` floats, of which `length` are the tensor's. */
+  /**
+   * Allocates a matrix.
+   * @returns its offset. Each of the `rows` rows takes `row` floats, of which `length` are the tensor's.
+   */
   takeRows(name: string, { rows, length, row }: MatrixRows): number {
     this.tensors.push({ name, offset: this.size, shape: [rows, length], strides: [row, 1] });
     return this.#take(rows * row);
   }
 
-  /** The same for a tensor whose columns lie in rows. */
+  /** `takeRows` for a tensor whose columns are stored as rows. */
   takeColumns(name: string, { rows, length, row }: MatrixRows): number {
     this.tensors.push({ name, offset: this.size, shape: [length, rows], strides: [1, row] });
     return this.#take(rows * row);

@@ -1,4 +1,6 @@
-/** 1.5 · 2²³: the last bits of its sum with a whole number below 2²² are that number's, below zero too. */
+/**
+ * 1.5 · 2²³: added to a whole number below 2²² (negative ones too), it leaves that number in the last bits of the sum.
+ */
 const ROUNDER: f32 = 12_582_912;
 
 /** SIMD operations on four floats that the instruction set lacks. */

@@ -97,13 +97,13 @@ function expand(template: string, cast: Cast, random: Rng): string {
   const chosen = template.replace(/\(([^)]*)\)/g, (_, choices: string) => pick(choices.split('|'), random));
   const filled = chosen.replace(/\{([\w-]+)\}/g, (_, slot: string) => {
     const name = slot.toLowerCase();
-    const word = cast[name] ?? pick(lists[name] ?? unknown(slot), random);
+    const word = cast[name] ?? pick(lists[name] ?? unknownSlot(slot), random);
     return name === slot ? word : capital(word);
   });
   return capital(filled.replace(/\b([Aa]) (?=[aeiou])/g, '$1n '));
 }
 
-function unknown(slot: string): never {
+function unknownSlot(slot: string): never {
   throw new Error(`no word list for {${slot}}`);
 }
 

@@ -92,7 +92,7 @@ function boxedEnvironment(
       return { id: String(index), prompt, gold };
     },
     respond: ({ gold }, [turn]) => {
-      const { correct, hasBox } = solved(turn!.text, gold as string);
+      const { correct, hasBox } = scoreAnswer(turn!.text, gold as string);
       const format = Number(turn!.ended === 'stop' && hasBox);
       return { reward: correct + formatCoefficient * (format - 1), metrics: { correct, format } };
     },
@@ -104,7 +104,7 @@ function boxedEnvironment(
 }
 
 /** Whether the last box of an answer holds the right number; 1 or 0. */
-export function solved(text: string, gold: string): { readonly correct: number; readonly hasBox: boolean } {
+export function scoreAnswer(text: string, gold: string): { readonly correct: number; readonly hasBox: boolean } {
   const boxed = lastBoxed(text);
   return { correct: Number(boxed !== null && sameAnswer(gold, boxed)), hasBox: boxed !== null };
 }

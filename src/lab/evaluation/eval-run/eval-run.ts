@@ -28,7 +28,7 @@ import {
 } from '../modes.js';
 import { rewardHistoryOf, verdictOf } from '../verdict.js';
 import type { evalRunKeys } from './keys.js';
-import { evaluationOf, type EvaluationMeasures, measuredOf } from './measured.js';
+import { evaluationOf, type EvaluationMeasures, measuredOf } from './evaluation-measures.js';
 import { type OpenOptions, openSaved } from './open-saved.js';
 import {
   adapterReport,
@@ -255,13 +255,13 @@ async function withReference<T>(
 type Model = { readonly service: EngineService; readonly within: <T>(work: () => Promise<T>) => Promise<T> };
 type OpenModel = (path: string) => Promise<Model>;
 
-type FoundBase = Pick<Reference, 'model' | 'note'> & { readonly base: Model | null };
+type OpenedBase = Pick<Reference, 'model' | 'note'> & { readonly base: Model | null };
 
 /**
  * The base is the frozen weights below the adapters; for a model that was trained as a whole, the run's initial model
  * is searched for.
  */
-async function findBase(service: EngineService, { subject, named }: Question, open: OpenModel): Promise<FoundBase> {
+async function findBase(service: EngineService, { subject, named }: Question, open: OpenModel): Promise<OpenedBase> {
   const { engine } = service;
   if (named.base !== null) {
     const note = `the model that base= names, ${named.base}`;

@@ -1,7 +1,7 @@
 import { NOTHING, shortNumber } from '../../../text/numbers.js';
 import { agreement, type Claim, type Expected, type Figure, type Verdict, verdictOf } from './claim.js';
 import { memoryClaims } from './memory-claims.js';
-import type { Cell } from './published.js';
+import type { Cell } from './published-cell.js';
 import { smallRlClaims } from './small-rl-claims.js';
 import type { Quantity } from './measures.js';
 import { practiceClaims } from './practice-claims.js';

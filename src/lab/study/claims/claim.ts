@@ -1,7 +1,7 @@
 import type { Interval } from '../../../analysis/bootstrap.js';
 import { WIDEST_FACTOR } from '../memory/intervals.js';
 import type { Measure, Quantity } from './measures.js';
-import type { Cell } from './published.js';
+import type { Cell } from './published-cell.js';
 
 /** A statement of a source document about the results of training, in our words, and the way it is tested here. */
 export type Claim = {

@@ -10,7 +10,7 @@ import {
   sweepNameOf,
 } from './claim-text.js';
 import { type ClaimSection, computeMeasure, type Quantity } from './measures.js';
-import { type Cell, readPublished } from './published.js';
+import { type Cell, readPublished } from './published-cell.js';
 
 /** Access to the pages and to the results stored beside them. */
 type Sources = {

@@ -1,5 +1,5 @@
 import type { Figure } from './claim.js';
-import type { Cell } from './published.js';
+import type { Cell } from './published-cell.js';
 
 type Bound = 'at most' | 'at least';
 

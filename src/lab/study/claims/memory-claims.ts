@@ -1,6 +1,6 @@
 import type { Claim, Figure } from './claim.js';
 import type { RowKey } from './measures.js';
-import type { Cell } from './published.js';
+import type { Cell } from './published-cell.js';
 
 const document = 'memory-rl';
 const headline = 'sweeps/headline.yaml';

@@ -1,6 +1,6 @@
 import type { Claim, Figure } from './claim.js';
 import { lessOf, meanOf, share } from './figures.js';
-import type { Cell } from './published.js';
+import type { Cell } from './published-cell.js';
 
 const entropy = 'sweeps/entropy/word-problems.yaml';
 const covariance = '**Does the covariance rule';

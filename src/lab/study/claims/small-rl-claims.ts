@@ -1,6 +1,6 @@
 import type { Claim, Figure } from './claim.js';
 import { lessOf, meanOf, share } from './figures.js';
-import type { Cell } from './published.js';
+import type { Cell } from './published-cell.js';
 
 const learning = 'sweeps/small-rl/learning.yaml';
 const routing = 'sweeps/small-rl/routing.yaml';

@@ -134,7 +134,9 @@ function isIn(value: number, [low, high]: Interval): boolean {
   return low <= value && value <= high;
 }
 
-/** The intervals of every repetition, and how many of them hold the long-run value; none: no group repeats a study. */
+/**
+ * Tables of every repetition's intervals, and of how many hold the long-run value; none when no group repeats a study.
+ */
 export function coverageTables(section: MemorySection, draws = DRAWS): StudyTable[] {
   const quantities = quantitiesOf(section.rows).filter(({ what }) => what !== 'memorised');
   const found = coverages(section, draws);

@@ -258,7 +258,10 @@ export type SupervisedComparison = {
   readonly theory: number;
 };
 
-/** Every row of reinforcement learning beside every row of supervised learning with at least six secrets in common; of rows that differ in the learning rate alone, only the best. */
+/**
+ * Compares every row of reinforcement learning with every row of supervised learning that shares at least six secrets;
+ * among rows that differ in the learning rate alone, only the best.
+ */
 export function besideExamples(rows: readonly MemoryRow[]): SupervisedComparison[] {
   const best = bestOf(rows);
   const judged = rows.filter((row) => best.get(row) !== false);

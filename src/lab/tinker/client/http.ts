@@ -77,7 +77,7 @@ export class TinkerHttp {
     const { status, type: answered, bytes } = answer;
     if (status === 200) return { bytes, isProtobuf: answered.includes('protobuf') };
     if (status === 408 && path === 'retrieve_future') return notYet;
-    return tryAgain(answer) ?? raise(refused(path, status, detailOf(answer)));
+    return tryAgain(answer) ?? raise(refusalError(path, status, detailOf(answer)));
   }
 }
 
@@ -188,7 +188,7 @@ export function parseReply(bytes: Uint8Array, path: string): Record<string, unkn
   throw new UserError(`The service answers ${path} with something other than JSON.`, 'Check base_url.');
 }
 
-function refused(path: string, status: number, detail: string): UserError {
+function refusalError(path: string, status: number, detail: string): UserError {
   if (status === 401 || status === 403)
     return new UserError(`The service rejects the key: ${detail}.`, 'Set TINKER_API_KEY.');
   if (status === 410) {

@@ -50,7 +50,7 @@ export type OpenedModel = {
 };
 
 /** Opens the model at its start, or as the last checkpoint of the run left it. @throws UserError */
-export function openTrained(config: TrainedConfig, run: Run): Promise<OpenedModel> {
+export function openTrainedModel(config: TrainedConfig, run: Run): Promise<OpenedModel> {
   const { engine } = config;
   return engine === 'tinker' ? onService(config, run) : inProcess({ ...config, engine }, run);
 }
@@ -179,8 +179,7 @@ class ServedSampling implements TrainingService {
   }
 
   /**
-   * Weights that a killed attempt of the run has left are taken off the server first.
-   *
+   * Opens the server, and first removes weights that a killed attempt of the run has left on it.
    * @throws UserError when the server does not answer.
    */
   static async open(

@@ -274,7 +274,7 @@ function requirePlain(datums: readonly Datum[], loss: Loss): void {
   const { objective, divisor = 1, temperature = 1, pull = null, entropyCoefficient = 0 } = loss;
   if (pull !== null || entropyCoefficient !== 0) throw cannot('pull to a reference, or reward entropy');
   if (temperature !== 1) throw cannot('train at a temperature other than 1');
-  // The weight of a token is a factor of its advantage in every other loss.
+  // Every other loss is linear in the advantage, into which the weight of a token can be multiplied.
   if (objective.name === 'dro' && isWeighted(datums, divisor)) throw cannot('weigh the tokens of dro');
 }
 

@@ -225,7 +225,7 @@ function readPacked(bytes: Uint8Array, into: number[]): void {
 }
 
 /** Writes a message inside another. */
-function nested(writer: BinaryWriter, field: number, write: (inner: BinaryWriter) => void): void {
+function writeNested(writer: BinaryWriter, field: number, write: (inner: BinaryWriter) => void): void {
   writer.tag(field, WireType.LengthDelimited).fork();
   write(writer);
   writer.join();
@@ -243,11 +243,11 @@ export function writeForwardBackwardRequest(request: ForwardBackwardRequest): Ui
   const writer = new BinaryWriter();
   string(writer, 1, request.modelId);
   if (request.seqId !== null) writer.tag(2, WireType.Varint).int32(request.seqId);
-  for (const datum of request.data) nested(writer, 3, () => writeDatum(writer, datum));
+  for (const datum of request.data) writeNested(writer, 3, () => writeDatum(writer, datum));
   string(writer, 4, request.lossFn);
   for (const [key, value] of Object.entries(request.config)) {
     if (typeof value !== 'number') continue;
-    nested(writer, 5, () => {
+    writeNested(writer, 5, () => {
       string(writer, 1, key);
       writer.tag(2, WireType.Bit64).double(value);
     });
@@ -257,15 +257,15 @@ export function writeForwardBackwardRequest(request: ForwardBackwardRequest): Ui
 }
 
 function writeDatum(writer: BinaryWriter, { tokens, inputs }: WireDatum): void {
-  nested(writer, 1, () => nested(writer, 1, () => part(writer, 1, bytesOf(tokens))));
+  writeNested(writer, 1, () => writeNested(writer, 1, () => part(writer, 1, bytesOf(tokens))));
   for (const [name, { values, shape }] of inputs) {
-    nested(writer, 2, () => {
+    writeNested(writer, 2, () => {
       string(writer, 1, name);
-      nested(writer, 2, () => {
+      writeNested(writer, 2, () => {
         const isFloat = values instanceof Float32Array;
         part(writer, 1, isFloat ? bytesOf(values) : int64Bytes(values));
         writer.tag(3, WireType.Varint).int32(isFloat ? dtypes.float32 : dtypes.int64);
-        nested(writer, 4, () => shape.forEach((size) => writer.int64(size)));
+        writeNested(writer, 4, () => shape.forEach((size) => writer.int64(size)));
       });
     });
   }
@@ -283,7 +283,7 @@ export function writeForwardBackwardOutput({ logprobs, trailing, metrics }: Forw
     at = end;
   }
   for (const [key, value] of Object.entries(metrics)) {
-    nested(writer, 3, () => {
+    writeNested(writer, 3, () => {
       string(writer, 1, key);
       writer.tag(2, WireType.Bit64).double(value);
     });
@@ -292,10 +292,10 @@ export function writeForwardBackwardOutput({ logprobs, trailing, metrics }: Forw
 }
 
 function writeRecord(writer: BinaryWriter, logprobs: readonly Float32Array[], trailing: readonly number[]): void {
-  nested(writer, 2, () => {
-    nested(writer, 2, () => {
+  writeNested(writer, 2, () => {
+    writeNested(writer, 2, () => {
       string(writer, 1, 'logprobs');
-      nested(writer, 2, () => writeBatchedTensor(writer, logprobs, trailing));
+      writeNested(writer, 2, () => writeBatchedTensor(writer, logprobs, trailing));
     });
     writer.tag(3, WireType.Varint).int64(logprobs.length);
   });
@@ -307,7 +307,7 @@ function writeBatchedTensor(writer: BinaryWriter, arrays: readonly Float32Array[
   part(writer, 1, Buffer.concat(arrays.map(bytesOf)));
   part(writer, 2, int64Bytes(offsets));
   writer.tag(3, WireType.Varint).int32(dtypes.float32);
-  if (trailing.length > 0) nested(writer, 4, () => trailing.forEach((size) => writer.int64(size)));
+  if (trailing.length > 0) writeNested(writer, 4, () => trailing.forEach((size) => writer.int64(size)));
 }
 
 export function readForwardBackwardOutput(bytes: Uint8Array): ForwardBackwardOutput {
@@ -346,7 +346,7 @@ export function writeSampleResponse(response: SampleResponse): Uint8Array {
   const { targetPromptLogprobs: targets, promptAltTokens: alternatives } = response;
   const writer = new BinaryWriter();
   for (const { stopReason, tokens, logprobs, topLogprobs } of sequences) {
-    nested(writer, 1, () => {
+    writeNested(writer, 1, () => {
       writer.tag(1, WireType.Varint).int32(stopReason === 'stop' ? 0 : 1);
       part(writer, 2, bytesOf(tokens));
       part(writer, 3, bytesOf(logprobs));
@@ -355,11 +355,11 @@ export function writeSampleResponse(response: SampleResponse): Uint8Array {
   }
   if (promptLogprobs !== null) part(writer, 2, bytesOf(promptLogprobs));
   if (top !== null) writeTopLogprobs(writer, 3, top);
-  if (targets !== undefined) nested(writer, 5, () => writePromptTensor(writer, targets));
+  if (targets !== undefined) writeNested(writer, 5, () => writePromptTensor(writer, targets));
   if (alternatives !== undefined) {
-    nested(writer, 6, () => {
-      nested(writer, 1, () => writePromptTensor(writer, alternatives.tokens));
-      nested(writer, 2, () => writePromptTensor(writer, alternatives.logprobs));
+    writeNested(writer, 6, () => {
+      writeNested(writer, 1, () => writePromptTensor(writer, alternatives.tokens));
+      writeNested(writer, 2, () => writePromptTensor(writer, alternatives.logprobs));
     });
   }
   return writer.finish();
@@ -368,18 +368,18 @@ export function writeSampleResponse(response: SampleResponse): Uint8Array {
 function writePromptTensor(writer: BinaryWriter, { values, shape, sparse }: PromptTensor): void {
   if (sparse === null) part(writer, 1, bytesOf(values));
   else {
-    nested(writer, 2, () => {
+    writeNested(writer, 2, () => {
       part(writer, 1, bytesOf(values));
       part(writer, 2, int64Bytes(sparse.rows));
       part(writer, 3, int64Bytes(sparse.columns));
     });
   }
   writer.tag(3, WireType.Varint).int32(values instanceof Float32Array ? dtypes.float32 : dtypes.int32);
-  nested(writer, 4, () => shape.forEach((size) => writer.int64(size)));
+  writeNested(writer, 4, () => shape.forEach((size) => writer.int64(size)));
 }
 
 function writeTopLogprobs(writer: BinaryWriter, field: number, { tokens, logprobs, k }: TopLogprobs): void {
-  nested(writer, field, () => {
+  writeNested(writer, field, () => {
     part(writer, 1, bytesOf(tokens));
     part(writer, 2, bytesOf(logprobs));
     writer.tag(3, WireType.Varint).uint32(k);

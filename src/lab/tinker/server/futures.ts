@@ -94,7 +94,7 @@ export class Futures {
     this.settle(id, { kind: 'failed', error: 'The client has cancelled this request.', category: 'user' });
   }
 
-  /** Settles a request that could not be carried out; its client reads why. */
+  /** Settles a request with an error, which its client gets as the result. */
   fail(id: string, error: unknown): void {
     const refusal = refusalOf(error);
     if (refusal !== null) return this.settle(id, { kind: 'failed', error: refusal.detail, category: 'user' });

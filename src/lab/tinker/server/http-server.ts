@@ -286,11 +286,11 @@ function matcher(route: string): (method: string, path: string) => string[] | nu
   return (method, path) => {
     if (method !== wanted) return null;
     const found = expression.exec(path);
-    return found === null ? null : found.slice(1).map(decoded);
+    return found === null ? null : found.slice(1).map(decodePart);
   };
 }
 
-function decoded(part: string): string {
+function decodePart(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {

@@ -72,7 +72,7 @@ export class ModelCatalogue {
     this.#home = home;
     for (const model of models) {
       if (Object.hasOwn(built, model)) continue;
-      if (model.startsWith('memrl/')) throw unknown(model, Object.keys(built));
+      if (model.startsWith('memrl/')) throw unknownModel(model, Object.keys(built));
       // A wrong path is refused at the start rather than at the first request.
       findModel(model);
       this.#given.set(model, model);
@@ -110,7 +110,7 @@ export class ModelCatalogue {
       const path = this.#given.get(known);
       return resolve(this.#placeOf(known)) === wanted || (path !== undefined && resolve(path) === wanted);
     });
-    if (found === undefined) throw new Refusal(404, unknown(name, this.names).message);
+    if (found === undefined) throw new Refusal(404, unknownModel(name, this.names).message);
     return found;
   }
 
@@ -154,7 +154,7 @@ export class ModelCatalogue {
     makeDirectory(directory, 'directory');
     for (const [file, text] of files) writeWhole(join(directory, file), text);
     const tied = { ...shape, tied: true };
-    const weights = untied(
+    const weights = untieHead(
       tied,
       initialWeights(tied, () => random.next()),
     );
@@ -167,7 +167,7 @@ export class ModelCatalogue {
  * The weights of a model whose head is a matrix of its own, which begins as the embedding. Programs that merge a trained head into the
  * model need one: in a tied model they would change the embedding, too.
  */
-function untied(shape: ModelShape, weights: Float32Array): Float32Array {
+function untieHead(shape: ModelShape, weights: Float32Array): Float32Array {
   const tensors = weightTensors(shape, weights);
   const head = tensors.get('model.embed_tokens.weight')!;
   return weightsFrom({ ...shape, tied: false }, new Map([...tensors, ['lm_head.weight', head]]));
@@ -197,6 +197,6 @@ function wordVocabulary(): ReadonlyMap<string, string> {
   return trainBytePairs([...stories(), ...Array.from({ length: storiesForTokenizer / 20 }, () => talk)], wordTokens);
 }
 
-function unknown(name: string, names: readonly string[]): UserError {
+function unknownModel(name: string, names: readonly string[]): UserError {
   return new UserError(`There is no base model ${name} here; there is ${names.join(', ')}.`, 'Use one of these.');
 }

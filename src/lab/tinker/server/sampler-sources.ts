@@ -12,7 +12,7 @@ export type SamplerSource = { readonly id: string; readonly base: string } & (
 
 /** Limit of the weights that were saved for one sampler and never named, in bytes; the oldest are forgotten first. */
 const MOST_BYTES_IN_MEMORY = 512 * 2 ** 20;
-/** Checkpoints whose weights stay in memory while samplers take turns. */
+/** Maximum number of checkpoints whose weights stay in memory while samplers alternate. */
 const MOST_READ = 4;
 
 export class SamplerSources {

@@ -103,7 +103,7 @@ function placeOf({ id }: Sampler, number: Sample['seq_id'], future: string): str
 }
 
 /** A negative seed is the same 32 bits read as int32. */
-function unsigned(seed: number): number {
+function toUnsigned(seed: number): number {
   return seed < 0 && seed >= -(2 ** 31) ? seed + 2 ** 32 : seed;
 }
 
@@ -115,7 +115,7 @@ function sampleRequest(request: Sample): Omit<SampleRequest, 'place'> {
     samples: request.num_samples,
     params: {
       maxTokens: params.max_tokens ?? null,
-      seed: params.seed == null ? null : unsigned(params.seed),
+      seed: params.seed == null ? null : toUnsigned(params.seed),
       stop: typeof stop === 'string' ? [stop] : (stop ?? null),
       temperature: params.temperature,
       topK: params.top_k > 0 ? params.top_k : null,

@@ -5,7 +5,7 @@ import { manySecrets } from '../../../../src/lab/environments/memory/many-secret
 import { environmentOf } from '../../../../src/lab/environments/text-environment.js';
 import { characterTokenizer } from '../../../../src/lab/hugging-face/character-tokenizer.js';
 import { answersKnown } from '../../../../src/lab/probes/bits-known.js';
-import { ToldAnswers } from '../../../../src/lab/reference/told-answers.js';
+import { RevealedAnswers } from '../../../../src/lab/reference/revealed-answers.js';
 import { rng } from '../../../../src/lab/rng.js';
 import type { Rollout } from '../../../../src/lab/rollouts/rollouts.js';
 import { memrl } from '../../program.js';
@@ -49,14 +49,14 @@ it('many secrets: counts the bits in the weights and the bits that rewards revea
   expect(row['test/answers/known']).toBe(1);
   expect(row['test/answers/accuracy/02']).toBeCloseTo(1 / 8, 5);
 
-  const told = new ToldAnswers(environment);
+  const told = new RevealedAnswers(environment);
   const guessed = (index: number, text: string, metrics: Record<string, number>) =>
     ({ task: task(index), turns: [{ text }], rewards: [{ total: metrics['correct'], metrics }] }) as unknown as Rollout;
   const wrong = { correct: 0, format: 1 };
   told.note([[guessed(0, '01', wrong), guessed(0, '01', wrong), guessed(0, '02', wrong), guessed(0, 'x', { correct: 0, format: 0 })]]); // prettier-ignore
   expect(told.row()['observer/bits_told']).toBeCloseTo(6 - Math.log2(62), 9);
   told.note([[guessed(1, '33', { correct: 1, format: 1 })]]);
-  const resumed = new ToldAnswers(environment);
+  const resumed = new RevealedAnswers(environment);
   resumed.restore(JSON.parse(JSON.stringify(told.state())) as ReturnType<typeof told.state>);
   expect(resumed.row()['observer/bits_told']).toBeCloseTo(12 - Math.log2(62), 9);
 });

@@ -50,7 +50,7 @@ describe('the template of R1', () => {
   });
 });
 
-describe('word problems that are written as they are asked for', () => {
+describe('generated word problems', () => {
   it('depend on the random stream alone, and ask for the sum that their answer gives', async () => {
     const environment = await open('word_problems', { mistakes: 0 });
     for (let index = 0; index < 200; index++) {

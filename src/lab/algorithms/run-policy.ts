@@ -19,7 +19,7 @@ import { directoryIn, openService, textTokenizer } from '../service/open-model.j
 /** `files`: the vocabulary that checkpoints hold; null: that of the memory games, which every model here knows. */
 type OpenedEnvironment = { readonly environment: Environment; readonly files: ReadonlyMap<string, string> | null };
 
-type PlayedConfig = EnvironmentName &
+type EnvironmentConfig = EnvironmentName &
   Parameters<typeof buildMemoryEnvironment>[0] & {
     readonly reward: string | null;
     readonly model_name: string;
@@ -27,7 +27,7 @@ type PlayedConfig = EnvironmentName &
   };
 
 /** An existing model keeps its vocabulary; a new one for texts gets a vocabulary of characters. @throws UserError */
-export async function openPlayed(config: PlayedConfig, { resumed }: Run): Promise<OpenedEnvironment> {
+export async function openRunEnvironment(config: EnvironmentConfig, { resumed }: Run): Promise<OpenedEnvironment> {
   if (config.environment === 'memory') return { environment: buildMemoryEnvironment(config), files: null };
   const model = resumed?.path ?? config.load_checkpoint_path ?? directoryIn(config.model_name);
   const { tokenizer, files } =
@@ -36,7 +36,7 @@ export async function openPlayed(config: PlayedConfig, { resumed }: Run): Promis
   return { environment: await withReward(environment, config.reward, tokenizer), files };
 }
 
-type PlayerConfig = Omit<Parameters<typeof openService>[0], 'tokenizer'> &
+type PolicyConfig = Omit<Parameters<typeof openService>[0], 'tokenizer'> &
   Parameters<typeof weightsOf>[1] & {
     readonly probe: string | null;
     readonly optimizer: OptimizerName;
@@ -50,7 +50,7 @@ type PlayerConfig = Omit<Parameters<typeof openService>[0], 'tokenizer'> &
  * transformers needs beside the weights of each checkpoint. Or the signal that interrupted the warm-up that makes the
  * initial weights.
  */
-export async function openPlayer(config: PlayerConfig, { environment, files }: OpenedEnvironment, run: Run) {
+export async function openRunPolicy(config: PolicyConfig, { environment, files }: OpenedEnvironment, run: Run) {
   const { tokenizer } = environment;
   const own = await openProbes(config.probe, tokenizer);
   const weights = await weightsOf(config.load_checkpoint_path, config, run.context);
@@ -75,7 +75,7 @@ type OpenedPolicy = {
 
 /** The probe of `log_slope`, which knows the weights at the start of the run also when that is resumed. */
 async function slopeProbe(
-  { optimizer, log_slope: isAsked }: PlayerConfig,
+  { optimizer, log_slope: isAsked }: PolicyConfig,
   environment: Environment,
   { source, service, run }: OpenedPolicy,
 ): Promise<Probe[]> {

@@ -6,14 +6,17 @@ import type { Row } from '../run/metrics-file.js';
 /**
  * For each task, the bits in its answer and the distinct wrong answers so far; null once the right answer was rewarded.
  */
-export const ToldState = z.record(z.string(), z.object({ bits: z.number(), wrong: z.array(z.string()).nullable() }));
-type ToldState = z.infer<typeof ToldState>;
+export const RevealedState = z.record(
+  z.string(),
+  z.object({ bits: z.number(), wrong: z.array(z.string()).nullable() }),
+);
+type ToldState = z.infer<typeof RevealedState>;
 
 /**
  * Bits that rewards have revealed about all answers, as an ideal observer of the same guesses counts them: each wrong
  * guess excludes one answer, and a rewarded guess reveals it.
  */
-export class ToldAnswers {
+export class RevealedAnswers {
   readonly #bitsOf: (rollout: Rollout) => number | null;
   #tasks = new Map<string, { readonly bits: number; wrong: Set<string> | null }>();
 

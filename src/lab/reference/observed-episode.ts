@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { bitLength } from '../environments/memory/rules.js';
 
 /** A guess and its reward, as an observer without the model or the secret sees them. */
-export type SeenEpisode =
+export type ObservedEpisode =
   | {
       readonly kind: 'number';
       /** null for an invalid answer: its reward is 0, and it reveals nothing. */
@@ -35,7 +35,7 @@ export function roundedReward(reward: number): number {
   return Math.round(reward * SCALE) / SCALE;
 }
 
-export function episodesRow(step: number, episodes: readonly SeenEpisode[]): EpisodesRow {
+export function episodesRow(step: number, episodes: readonly ObservedEpisode[]): EpisodesRow {
   return {
     step,
     guesses: episodes.map((seen) =>
@@ -46,19 +46,19 @@ export function episodesRow(step: number, episodes: readonly SeenEpisode[]): Epi
 }
 
 /** The episodes of a row, in order; null when it is not a row of a game with secrets below N. */
-export function seenIn({ guesses, rewards }: EpisodesRow, N: number): SeenEpisode[] | null {
+export function episodesIn({ guesses, rewards }: EpisodesRow, N: number): ObservedEpisode[] | null {
   if (guesses.length !== rewards.length) return null;
   const seen = guesses.map((guess, index) => seenAs(guess, rewards[index]!, N));
   return seen.every((episode) => episode !== null) ? seen : null;
 }
 
-function seenAs(guess: number | string | null, reward: number | string, N: number): SeenEpisode | null {
+function seenAs(guess: number | string | null, reward: number | string, N: number): ObservedEpisode | null {
   if (typeof guess === 'string') return seenBits(guess, String(reward), bitLength(N));
   const isGuess = guess === null || (Number.isInteger(guess) && guess >= 0 && guess < N);
   return isGuess && typeof reward === 'number' ? { kind: 'number', guess, reward } : null;
 }
 
-function seenBits(text: string, earned: string, k: number): SeenEpisode | null {
+function seenBits(text: string, earned: string, k: number): ObservedEpisode | null {
   if (!/^[01.]+$/.test(text) || !/^[01]+$/.test(earned) || text.length !== k || earned.length !== k) return null;
   const bits = [...text].map((bit) => (bit === '.' ? null : bit === '1' ? 1 : 0));
   return { kind: 'bits', bits, rewards: [...earned].map(Number) };
