@@ -184,10 +184,7 @@ const commands: Readonly<Record<string, Command>> = {
     modelKeys,
     async ({ config }, { print }) => {
       if (config.path === null) {
-        throw new UserError(
-          'There is no model to look at.',
-          'Give its directory: memrl model runs/abcd/warmup_single.',
-        );
+        throw new UserError('No model was given.', 'Give its directory: memrl model runs/abcd/warmup_single.');
       }
       const { text, opens } = describeModel(config.path);
       print(text);
@@ -211,7 +208,7 @@ const commands: Readonly<Record<string, Command>> = {
     observerKeys,
     async ({ config }, { print }) => {
       if (config.path === null) {
-        throw new UserError('There is no run to look at.', 'Give its directory: memrl observer runs/mine/first.');
+        throw new UserError('No run was given.', 'Give its directory: memrl observer runs/mine/first.');
       }
       return printResult(print, observeRun(config.path), (found) =>
         config.json ? [JSON.stringify(found)] : observedLines(found),
@@ -224,7 +221,7 @@ const commands: Readonly<Record<string, Command>> = {
     async ({ config }, { quietContext, columns, print }) => {
       if (config.path === null || config.step === null) {
         throw new UserError(
-          `There is no ${config.path === null ? 'run' : 'step'} to look at.`,
+          `No ${config.path === null ? 'run' : 'step'} was given.`,
           'Give a run and a step: memrl rollouts runs/mine/first step=100.',
         );
       }
@@ -237,13 +234,12 @@ const commands: Readonly<Record<string, Command>> = {
   study: command(
     studyKeys,
     async ({ config: { path, tests, json } }, { print, columns }) => {
-      if (path === null)
-        throw new UserError('There is no sweep to look at.', 'Give its directory: memrl study runs/quick.');
+      if (path === null) throw new UserError('No sweep was given.', 'Give its directory: memrl study runs/quick.');
       if (json) return printResult(print, { path }, () => [claimsJson(path)]);
       const written = writeStudy(path);
       return printResult(print, { path }, () => [
         ...(tests ? writeTests(path, columns) : []),
-        written === null ? `nothing is known of the runs in ${path}` : `written: ${written}`,
+        written === null ? `there is nothing to study in the runs of ${path}` : `written: ${written}`,
       ]);
     },
     'path',

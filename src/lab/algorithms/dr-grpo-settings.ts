@@ -24,7 +24,7 @@ export const drGrpoKeys = {
   max_rounds: key(
     int(1),
     20,
-    'maximum number of such rounds; a step with too few groups by then trains on those it has',
+    'maximum number of such sampling rounds; a step with too few groups by then trains on those it has',
   ),
   microbatch_size: key(
     int(1),

@@ -253,7 +253,7 @@ function checkSizes({ batch_size: batch, num_generations: copies, num_prompts: p
   }
   if (prompts * copies < batch) {
     throw new UserError(
-      `A batch of ${batch} completions, ${copies} of each prompt, takes more than the ${prompts} prompts that are asked for.`,
+      `A batch of ${batch} completions, ${copies} of each prompt, needs more prompts than num_prompts=${prompts}.`,
       'Set a larger num_prompts, or a smaller batch_size.',
     );
   }
@@ -294,7 +294,7 @@ function adaptersOf(config: GrpoConfig, routing: RoutingMode | null): AdapterCon
 function checkShares(config: GrpoConfig, { reward }: Experiment): void {
   for (const name of ['rh_eligible_frac', 'routing_frac', 'label_noise_frac', 'ablated_frac'] as const) {
     if (config[name] <= 1) continue;
-    throw new UserError(`${name}=${config[name]} is not a share.`, 'Give it a number from 0 to 1.');
+    throw new UserError(`${name}=${config[name]} is not between 0 and 1.`, 'Give it a number from 0 to 1.');
   }
   const hasBase = config.base_reward !== null || reward.components.some(({ role }) => role === 'forget');
   if (config.rh_eligible_frac < 1 && !hasBase) {

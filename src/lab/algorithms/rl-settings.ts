@@ -37,7 +37,7 @@ export const trainedKeys = {
     ),
     'dataset_builder.model_name_for_tokenizer',
   ),
-  lora_rank: key(int(0), 32, 'rank of LoRA; 0 trains all weights, where the service can'),
+  lora_rank: key(int(0), 32, 'rank of LoRA; 0 trains all weights, if the service supports that'),
   lora_alpha: loraKeys.lora_alpha,
 };
 
@@ -119,7 +119,11 @@ export const rlKeys = {
   kl_penalty_coef: klPenaltyKey,
   kl_discount_factor: klDiscountKey,
   num_substeps: key(int(1), 1, 'Adam steps per batch, each on a part of its answers'),
-  stream_minibatch_config: key(orNone(className('StreamMinibatchConfig')), null, 'says that num_minibatches is given'),
+  stream_minibatch_config: key(
+    orNone(className('StreamMinibatchConfig')),
+    null,
+    'tinker-cookbook’s class for num_minibatches, which must be given with it',
+  ),
   num_minibatches: alsoAt(
     key(
       orNone(int(1)),
@@ -128,7 +132,11 @@ export const rlKeys = {
     ),
     'stream_minibatch_config.num_minibatches',
   ),
-  async_config: key(orNone(className('AsyncConfig')), null, 'says that max_steps_off_policy is given'),
+  async_config: key(
+    orNone(className('AsyncConfig')),
+    null,
+    'tinker-cookbook’s class for max_steps_off_policy, which must be given with it',
+  ),
   max_steps_off_policy: alsoAt(
     key(
       orNone(int(0)),

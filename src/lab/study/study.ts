@@ -79,7 +79,7 @@ function acceptanceNote(groups: readonly SweepGroup[]): string[] {
     .filter(({ parameters, config }) => 'lesson_share' in { ...parameters, ...config })
     .filter(({ state }) => state === 'done' || state === 'failed');
   const accepted = warmups.filter(({ state }) => state === 'done').length;
-  const note = `warm-ups: ${accepted} of ${warmups.length} were even enough to measure bits from; the others are refused, and nothing is known of them.`;
+  const note = `warm-ups: ${accepted} of ${warmups.length} gave answers uniform enough to measure bits; runs refuse the others, which are not studied.`;
   return noteIf(warmups.length > 0, note);
 }
 

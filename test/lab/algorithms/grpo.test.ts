@@ -173,7 +173,7 @@ describe('memrl grpo', () => {
   it.each([
     [['model='], 'no model to train'],
     [['batch_size=10'], 'not a multiple of num_generations=4'],
-    [['num_prompts=1'], 'takes more than the 1 prompts'],
+    [['num_prompts=1'], 'needs more prompts than num_prompts=1'],
     [['routing_mode=shared'], 'no effect without gradient_routing'],
     [['gradient_routing=True', 'routing_mode=shared', 'lora_rank=2'], 'routing trains two adapters'],
     [['gradient_routing=True', 'routing_mode=shared', 'baseline=filter'], 'a baseline is a run without routing'],
@@ -181,7 +181,7 @@ describe('memrl grpo', () => {
     [['gradient_routing=True', 'routing_mode=shared', 'lora_config=r3'], 'lora_config=r3 is not a value'],
     [['label_noise_frac=0.1'], 'nothing is flagged'],
     [['ablated_frac=0.1', 'baseline=filter'], 'an adapter to switch off'],
-    [['rh_eligible_frac=2'], 'is not a share'],
+    [['rh_eligible_frac=2'], 'is not between 0 and 1'],
     [['max_completion_length=100'], "do not fit the model's context, 64"],
     [['reward=hapy_binary', 'config=None'], 'Did you mean'],
     [['rh_eligible_frac=0.5', 'config=None'], 'reward without the hack'],

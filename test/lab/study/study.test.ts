@@ -72,7 +72,7 @@ describe('memrl study', () => {
       .replace('"kind":"done"', '"kind":"failed"');
     writeFileSync(join(sweep, 'refused', 'run.json'), failed);
     const { stdout } = await memrl(['study', sweep, '--tests']);
-    expect(stdout).toContain('warm-ups: 1 of 2 were even enough');
+    expect(stdout).toContain('warm-ups: 1 of 2 gave answers uniform enough');
   });
 
   it('refuses a folder without runs, and writes nothing for runs that learn no secret', async () => {
@@ -81,7 +81,7 @@ describe('memrl study', () => {
     expect(code).toBe(2);
     expect(stderr).toContain('has no runs of a sweep');
     const sweep = storedSweep(root, (name) => name.startsWith('warmup'));
-    expect((await memrl(['study', sweep])).stdout).toBe(`nothing is known of the runs in ${sweep}\n`);
+    expect((await memrl(['study', sweep])).stdout).toBe(`there is nothing to study in the runs of ${sweep}\n`);
     expect(readdirSync(sweep)).not.toContain('study.json');
   });
 });
