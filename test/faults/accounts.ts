@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { emptyState } from '../../src/scheduler/state.js';
 import { readRunRecord } from '../../src/files/run-directory/run-record-file.js';
 import { parseJournal } from '../../src/supervisor/core/journal-text.js';
-import { recover } from '../../src/supervisor/core/recovery.js';
+import { recover } from '../supervisor/core/recover.js';
 import { idOf, type Scene } from './scene.js';
 import type { Entry } from './ledger.js';
 import type { Ordained } from './runs.js';

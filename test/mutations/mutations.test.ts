@@ -11,7 +11,7 @@ import {
 import { snapshotOf } from '../../src/scheduler/snapshot.js';
 import { emptyState } from '../../src/scheduler/state.js';
 import { beginningParts, eventLine, parseJournal } from '../../src/supervisor/core/journal-text.js';
-import { recover } from '../../src/supervisor/core/recovery.js';
+import { recover } from '../supervisor/core/recover.js';
 import { parseSweepFile } from '../../src/spec/file/parse-sweep-file.js';
 import { numbers } from '../faults/fault-plan.js';
 import { started } from '../scheduler/play.js';

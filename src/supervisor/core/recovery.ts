@@ -16,7 +16,7 @@ import { step } from '../../scheduler/step.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import type { EventLoop } from './event-loop.js';
 import { enlargeHeap, MANY_RUNS } from './large-heap.js';
-import { damagedSnapshot, type JournalContents, type JournalSink } from './journal-text.js';
+import { damagedSnapshot, type JournalSink } from './journal-text.js';
 import { type OutcomeOf, withEnd } from '../runs/endings.js';
 import type { PlannedRuns } from '../runs/submission-store.js';
 
@@ -100,18 +100,6 @@ export class Recovery implements JournalSink {
     this.#recent.push(attempt);
     if (this.#recent.length > 2 * UNSURE) this.#recent = this.#recent.slice(-UNSURE);
   }
-}
-
-/** Replays a journal that has already been read. */
-export function recover(
-  state: SchedulerState,
-  { snapshot, events }: JournalContents,
-  path: string,
-): { recent: readonly PastAttempt[] } {
-  const recovery = new Recovery(state, path);
-  if (snapshot !== null) recovery.snapshot(snapshot);
-  for (const event of events) recovery.event(event);
-  return recovery;
 }
 
 /** Replays events without a snapshot. */

@@ -38,7 +38,7 @@ export type MetricReader = {
   /** Whether more can be read at once. Absent: never. */
   readonly more?: boolean;
   keys(): readonly string[];
-  /** The series over `step`, another metric, or a time named as in `metrics/filing.ts`. */
+  /** The series over `step`, another metric, or a time (`wallTime` and `relativeTime` of `metrics/line.ts`). */
   series(key: string, xKey?: string): Series;
   /** Where the metrics are and why, as far as they have been read. Absent: unknown. */
   readonly describe?: (() => MetricsReport) | undefined;

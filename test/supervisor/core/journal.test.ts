@@ -8,7 +8,7 @@ import { Journal, writeAll } from '../../../src/supervisor/core/journal.js';
 import { beginningParts, parseJournal } from '../../../src/supervisor/core/journal-text.js';
 import { emptyState } from '../../../src/scheduler/state.js';
 import { snapshotOf } from '../../../src/scheduler/snapshot.js';
-import { recover } from '../../../src/supervisor/core/recovery.js';
+import { recover } from './recover.js';
 import { ended, id, resumeAsked, slots, started, submitted } from '../../scheduler/play.js';
 import { removeFolder } from '../../remove-folder.js';
 
