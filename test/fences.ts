@@ -105,7 +105,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'lab/tinker/server/step-time.ts',
     ...['report/report-cache.ts', 'spec/expand/expression/time-limit.ts', 'supervisor/core/steady-clock.ts'],
     ...['supervisor/core/turn-watch.ts', 'supervisor/publish/socket-server.ts', 'supervisor/reading/reader-link.ts'],
-    ...['supervisor/reading/timed-rule.ts', 'tui/terminal/terminal-session.ts'],
+    ...['supervisor/reading/metrics-monitor.ts', 'tui/terminal/terminal-session.ts'],
   ],
   // Text of a person is run with a time limit.
   'node:vm': ['spec/expand/expression/time-limit.ts', 'logs/log-search.ts', 'start/program-parts.ts'],

@@ -1,4 +1,4 @@
-import { holm } from '../analysis/study/holm.js';
+import { holm } from '../analysis/statistics.js';
 import {
   type Difference,
   difference,

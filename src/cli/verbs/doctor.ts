@@ -12,9 +12,13 @@ import { type Line, span, type Tone } from '../../tui/surface/span.js';
 import { themeFor } from '../../tui/surface/theme.js';
 import { capabilitiesOf } from '../../tui/terminal/capabilities.js';
 import { exitCodes } from '../answers/exit-codes.js';
-import type { Checked, Finding, Place } from '../doctor/check.js';
-import { checks, examine } from '../doctor/checks.js';
-import { nodeCheck } from '../doctor/slurm.js';
+import { type Check, type Checked, type Finding, type Place, warn } from '../doctor/check.js';
+import { memory, openFiles, processes, watches } from '../doctor/limits.js';
+import { clock, git, gpus, mps, node, python } from '../doctor/machine.js';
+import { durability, place, socketFolder, space, stateFolder, supervisor } from '../doctor/runs-directory.js';
+import { nodeCheck, slurmChecks } from '../doctor/slurm.js';
+import { cgroups, hostConfig, logout, secrets } from '../doctor/survival.js';
+import { characters, multiplexer, preferences, terminal } from '../doctor/terminal.js';
 import { topics } from '../doctor/topics.js';
 import { definedEnvironment, type LaunchOptions, runsPath } from '../options.js';
 import { own } from '../ports.js';
@@ -139,4 +143,58 @@ function linesOf({ kind, text }: ReportLine, width: number): string[] {
   // Not wrapped, as it is meant to be copied.
   if (kind === 'code') return [`  ${text}`];
   return kind === 'plain' ? wrap(text, width) : wrap(text, width - 2).map((line) => `  ${line}`);
+}
+
+/** All checks of `doctor`, in the order of the output. */
+export const checks: readonly Check[] = [
+  ...[node, python, git, gpus, mps, clock],
+  ...[terminal, characters, multiplexer, preferences],
+  ...[place, space, durability, socketFolder, supervisor, stateFolder],
+  ...[openFiles, processes, watches, memory],
+  ...[cgroups, logout, hostConfig, secrets],
+  ...slurmChecks,
+];
+
+/** `gaveUp`: a check did not return, and may keep the program from ending. */
+type Examination = { checks: Checked[]; gaveUp: boolean };
+
+const PATIENCE_MS = 2000;
+
+/** Runs all checks at once, each within its time limit. Results are in the order of the list. Never rejects. */
+export async function examine(checks: readonly Check[], place: Place): Promise<Examination> {
+  let gaveUp = false;
+  const checked = await Promise.all(
+    checks.map(async (check): Promise<Checked> => {
+      const finding = await within(check.patienceMs ?? PATIENCE_MS, look(check, place));
+      if (finding === null) gaveUp = true;
+      return { topic: check.topic, name: check.name, ...(finding ?? noAnswer(check)) };
+    }),
+  );
+  return { checks: checked, gaveUp };
+}
+
+async function look(check: Check, place: Place): Promise<Finding> {
+  try {
+    return await check.look(place);
+  } catch (error) {
+    const reason = (error as Error).message.split('\n', 1)[0]!;
+    return warn(`could not be checked: ${reason}`, 'Fix this unless it is intended.');
+  }
+}
+
+function noAnswer({ name, patienceMs = PATIENCE_MS }: Check): Finding {
+  return warn(
+    `no answer within ${patienceMs / 1000} s`,
+    `Find out what hangs: an unreachable file system, or a broken driver (${name}).`,
+  );
+}
+
+function within(ms: number, work: Promise<Finding>): Promise<Finding | null> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(null), ms);
+    void work.then((finding) => {
+      clearTimeout(timer);
+      resolve(finding);
+    });
+  });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { holm } from '../../../src/analysis/study/holm.js';
+import { holm } from '../../../src/analysis/statistics.js';
 import { difference, meanEstimate, type Result } from '../../../src/analysis/study/metric-intervals.js';
 
 /** Runs of seeds 0, 1, 2 …, of which three and three hang on one base model. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { fisherTwoSided } from '../../../src/analysis/failures/fisher-exact.js';
 import { drawClustered, resampled95 } from '../../../src/analysis/bootstrap.js';
 import { seededRandom } from '../../../src/analysis/parameters/seeded-random.js';
-import { signTest, wilson95 } from '../../../src/analysis/study/proportion.js';
+import { signTest, wilson95 } from '../../../src/lab/study/proportion.js';
 import { signedRankTest } from '../../../src/analysis/study/signed-ranks.js';
 import { logRankTest, SurvivalCurve, type Wait } from '../../../src/lab/study/memory/survival.js';
 

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PlannedRun } from '../../../src/spec/planned-run.js';
-import { MetricsMonitor } from '../../../src/supervisor/reading/metrics-monitor.js';
-import { plan } from '../testbed.js';
+import { MetricsMonitor, TimedRule } from '../../../src/supervisor/reading/metrics-monitor.js';
+import { newBusy } from '../../../src/supervisor/reading/reading-messages.js';
 import { removeFolder } from '../../remove-folder.js';
+import { plan } from '../testbed.js';
 
 let directory: string;
 beforeEach(() => (directory = mkdtempSync(join(tmpdir(), 'vitals-'))));
@@ -283,4 +284,37 @@ it('says which pattern of an older version is none, and so finds nothing', () =>
   expect(at(signs, 0).metrics).toEqual({ acc: 4 });
   expect(signs.hindrance).toBe('the pattern of loss finds nothing: invalid or unsupported Perl syntax: `(?=`');
   expect(signsOf().hindrance).toBeNull();
+});
+
+const list = (length: number) => `[${Array.from({ length }, (_, index) => index).join(', ')}]`;
+
+const rule = (when: string, parameters = {}) =>
+  new TimedRule(plan('/', 's', [{ stopWhen: { when, for: 1 }, parameters }]).runs[0]!, newBusy());
+
+it('is met, and has no fault', () => {
+  const usual = rule('loss > limit', { limit: 5 });
+  expect([4, 6].map((loss) => usual.isMetBy({ loss }))).toEqual([false, true]);
+  expect(usual.fault).toBeNull();
+});
+
+it('is switched off when its rows take too long, together', () => {
+  const when = 'xs.all(a, xs.all(b, a + b >= 0)) && loss > 5';
+  const slow = rule(when, { xs: Array.from({ length: 100 }, (_, n) => n) });
+  for (let rows = 0; slow.fault === null && rows < 100_000; rows++) slow.isMetBy({ loss: 1 });
+  expect(slow.fault).toBe(`stop_when is switched off (${when}): it takes too long`);
+  expect(slow.isMetBy({ loss: 10 })).toBe(false);
+  slow.restart();
+  expect(slow.isMetBy({ loss: 10 })).toBe(false);
+});
+
+it('is switched off when it needs too much memory', () => {
+  const large = rule(`size(${list(200)}.map(a, ${list(200)}.map(b, ${list(200)}))) > loss`);
+  expect(large.isMetBy({ loss: 1 })).toBe(false);
+  expect(large.fault).toMatch(
+    /^stop_when is switched off \(.*\): this makes more than 1,000,000 characters and elements/,
+  );
+});
+
+it('says why it is none, where a plan of an older version has let it through', () => {
+  expect(rule('loss >').fault).toMatch(/switched off \(loss >\): the expression ends too early$/);
 });

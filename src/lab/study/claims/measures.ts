@@ -1,6 +1,6 @@
 import type { Interval } from '../../../analysis/bootstrap.js';
 import { besideExamples, bitsEstimate, comparisons, type Estimate, rowIntervals } from '../memory/intervals.js';
-import { wilson95 } from '../../../analysis/study/proportion.js';
+import { wilson95 } from '../proportion.js';
 import {
   difference,
   type MeanEstimate,

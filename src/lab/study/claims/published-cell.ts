@@ -1,4 +1,4 @@
-import { wilson95 } from '../../../analysis/study/proportion.js';
+import { wilson95 } from '../proportion.js';
 import { centreOf, NORMAL95 } from '../../../analysis/seed-statistics.js';
 import { UserError } from '../../../base/user-error.js';
 import type { Quantity } from './measures.js';

@@ -2,7 +2,7 @@ import { type Clustered, drawClustered, type Interval, resampled95 } from '../..
 import { type Random, seededRandom } from '../../../analysis/parameters/seeded-random.js';
 import { mean, median } from '../../../analysis/statistics.js';
 import { medianInterval } from '../../../analysis/study/clustered.js';
-import { wilson95 } from '../../../analysis/study/proportion.js';
+import { wilson95 } from '../proportion.js';
 import { groupBy, grouped } from '../../../base/group-by.js';
 import type { StudyTable } from '../../../contract/study.js';
 import { countText, factorText, shortNumber } from '../../../text/numbers.js';

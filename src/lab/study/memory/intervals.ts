@@ -2,11 +2,10 @@ import { groupBy } from '../../../base/group-by.js';
 import type { Clustered, Interval } from '../../../analysis/bootstrap.js';
 import { fisherTwoSided } from '../../../analysis/failures/fisher-exact.js';
 import type { JudgedSeed, MemoryRow } from './summary.js';
-import { median } from '../../../analysis/statistics.js';
+import { holm, median } from '../../../analysis/statistics.js';
 import { type Intraclass, intraclass, medianInterval } from '../../../analysis/study/clustered.js';
 import { LEAST_PAIRS } from '../../../analysis/study/metric-intervals.js';
-import { holm } from '../../../analysis/study/holm.js';
-import { signTest, wilson95 } from '../../../analysis/study/proportion.js';
+import { signTest, wilson95 } from '../proportion.js';
 import { signedRankTest } from '../../../analysis/study/signed-ranks.js';
 import { logRankTest, SurvivalCurve, type Wait } from './survival.js';
 

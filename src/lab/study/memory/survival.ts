@@ -1,6 +1,6 @@
 import type { Interval } from '../../../analysis/bootstrap.js';
 import { NORMAL95 } from '../../../analysis/seed-statistics.js';
-import { wilson95 } from '../../../analysis/study/proportion.js';
+import { wilson95 } from '../proportion.js';
 
 /** A waiting time. `isEvent`: the event happened then; otherwise the run ended before it (censored). */
 export type Wait = { readonly time: number; readonly isEvent: boolean };

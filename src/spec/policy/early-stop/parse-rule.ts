@@ -2,7 +2,7 @@ import { UserError } from '../../../base/user-error.js';
 import { didYouMean } from '../../../text/nearest.js';
 import { EarlyTerminateText } from '../../file/policy-schema.js';
 import { EarlyTerminate, type Objective } from '../../planned-run.js';
-import { hyperbandBands } from './hyperband.js';
+import { hyperbandBands } from './early-stopping.js';
 
 const numbers: Readonly<Record<string, readonly string[]>> = {
   hyperband: ['min_iter', 'max_iter', 's', 'eta', 'strict'],

@@ -1,5 +1,5 @@
-import type { Interval } from '../bootstrap.js';
-import { NORMAL95 } from '../seed-statistics.js';
+import type { Interval } from '../../analysis/bootstrap.js';
+import { NORMAL95 } from '../../analysis/seed-statistics.js';
 
 /**
  * The 95 % interval of a share by Wilson's score, without continuity correction (Wilson 1927; Brown, Cai & DasGupta 2001).

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { RunId } from '../../../src/base/ids.js';
 import { type GpuView, nothingKnown } from '../../../src/gpu/gpu.js';
-import { LeakedMemory } from '../../../src/supervisor/gpus/leaked-memory.js';
+import { LeakedMemory } from '../../../src/supervisor/gpus/gpu-watch.js';
 
 const a = RunId.parse('s/a');
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { supervisorFiles } from '../../../src/contract/files.js';
 import { EventStreamReader } from '../../../src/client/event-stream-reader.js';
-import { EventFile } from '../../../src/supervisor/publish/event-file.js';
+import { EventFile } from '../../../src/supervisor/publish/event-stream.js';
 
 let folder = '';
 const files: EventFile[] = [];
