@@ -1,6 +1,6 @@
 import * as Plot from '@observablehq/plot';
 import { figureSvg, palette } from '../../src/report/page/figure.js';
-import { standalone } from '../../src/report/page/standalone.js';
+import { standalone } from '../../src/report/page/page.js';
 import type { Look } from '../../test/analysis/forecast/recorded-sweep.js';
 
 /** A recorded sweep, and what was foretold of it by this forecast and by an older one. */

@@ -4,9 +4,9 @@ import { durationText } from '../../text/duration.js';
 import type { Column } from '../../text/table.js';
 import { distinct, fileName } from '../file-names.js';
 import { bestSign, metricColumns } from '../metric-columns.js';
-import type { Spread } from '../spread.js';
 import { countsText, reportNotes, titleOf } from '../report-tables.js';
 import type { Section } from '../report.js';
+import type { Spread } from '../spread.js';
 import type { FoundStudy } from '../studies/found-studies.js';
 import {
   namedUnit,
@@ -17,8 +17,7 @@ import {
   warningTexts,
 } from '../studies/study-tables.js';
 import { curveFigure, type Figure } from './curve-figures.js';
-import { html, Markup, tableOf } from './markup.js';
-import { standalone } from './standalone.js';
+import { escaped, html, Markup, tableOf } from './markup.js';
 import type { Origin, PageData, PageGroup } from './page-data.js';
 import { bestMarkup, cardOf, failuresMarkup, runsMarkup, troubleMarkup } from './page-runs.js';
 import { samplesMarkup } from './page-samples.js';
@@ -399,3 +398,33 @@ const pageScript = `
   });
 })();
 `;
+
+/** Height and left edge of an entry in the legend, CSS pixels. */
+const LINE = 18;
+const LEFT = 64;
+
+/**
+ * A figure as an SVG file, on white, with its legend below. Readers of files are stricter than browsers: no attribute may occur
+ * twice.
+ */
+export function standalone({ svg, legend }: Pick<Figure, 'svg' | 'legend'>): string {
+  const [head] = /^<svg [^>]*>/.exec(svg) ?? [''];
+  const [, width = '0', height = '0'] = / viewBox="0 0 ([\d.]+) ([\d.]+)"/.exec(head) ?? [];
+  const room = legend.length === 0 ? 0 : LINE * legend.length + LINE / 2;
+  const whole = Number(height) + room;
+  const bare = head.replace(/ (?:xmlns|color|style|viewBox|height)="[^"]*"/g, '');
+  const paper = `xmlns="http://www.w3.org/2000/svg" color="#1b1f24" style="font-size:12px" viewBox="0 0 ${width} ${whole}" height="${whole}"`;
+  const entries = legend.map(({ colour, text }, index) => {
+    const y = Number(height) + LINE * (index + 0.5);
+    const stroke = `<path d="M${LEFT},${y}h20" stroke="${colour}" stroke-width="3"/>`;
+    return `${stroke}<text x="${LEFT + 28}" y="${y + 4}" text-anchor="start">${escaped(text)}</text>`;
+  });
+  const end = svg.lastIndexOf('</svg>');
+  return [
+    bare.replace('<svg ', () => `<svg ${paper} `),
+    '<rect width="100%" height="100%" fill="#fff"/>',
+    svg.slice(head.length, end),
+    ...entries,
+    svg.slice(end),
+  ].join('');
+}

@@ -1,17 +1,31 @@
 import { STAR } from '../../../base/annotation.js';
+import { Memo, Memoized } from '../../../base/memo.js';
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
 import { fitDistinct } from '../../../text/distinct-names.js';
 import { countText } from '../../../text/numbers.js';
-import { Memo, Memoized } from '../../../base/memo.js';
-import type { RunId, RunSummary } from '../../state/port.js';
 import { scrollTo } from '../../model/selection.js';
-import { type Branch, markState, type RunNode, type TreeNode } from '../../model/tree/branch.js';
+import { runLook, runReason, stateLook, waitsForInput } from '../../model/state-look.js';
+import type { Tally } from '../../model/tally.js';
 import { type BranchQuestion, branchValue } from '../../model/tree/branch-value.js';
-import { countsLine, progressBar } from '../line-parts.js';
+import { type Branch, markState, type RunNode, type TreeNode } from '../../model/tree/branch.js';
+import type { WindowModel } from '../../model/window-model.js';
+import { type ColumnId, columnKey, isFlat, isInitialSort, type Sort, type SortBy } from '../../state/list-choice.js';
+import type { RunId, RunSummary } from '../../state/port.js';
+import {
+  ends,
+  fit,
+  fitLine,
+  fitRight,
+  type Line,
+  lineWidth,
+  onBackground,
+  span,
+  type Tone,
+} from '../../surface/span.js';
+import { countsLine, progressBar, shortKey } from '../line-parts.js';
 import { besideValue, branchCell, type CellContext, percentOf, runCell } from './list-cells.js';
 import { failureHeading, type FailureLayout, failureLayout, failureRow } from './failure-row.js';
-import { listHeading, sortAt } from './list-heading.js';
 import {
   edgeAt,
   gutter,
@@ -21,11 +35,6 @@ import {
   percentWidth,
   wideColumns,
 } from './list-columns.js';
-import { type ColumnId, isFlat, type SortBy } from '../../state/list-choice.js';
-import { ends, fit, fitLine, type Line, lineWidth, onBackground, span, type Tone } from '../../surface/span.js';
-import { runLook, runReason, stateLook, waitsForInput } from '../../model/state-look.js';
-import type { Tally } from '../../model/tally.js';
-import type { WindowModel } from '../../model/window-model.js';
 
 /** Number of rows measured for the longest name. Fixed, since the layout must not change during scrolling. */
 const measured = 200;
@@ -379,4 +388,48 @@ function longest(columns: readonly ListColumn[], isFree: (index: number) => bool
 
 function widthOf(columns: readonly ListColumn[], { from, to }: Stretch): number {
   return columns.slice(from, to).reduce((sum, { width }) => sum + width + 1, -1);
+}
+
+/** Position of the selection among the rows, counted from 1. */
+type ListPosition = { readonly at: number; readonly of: number };
+
+/**
+ * The headings of the columns; the one that runs are sorted by is highlighted and has an arrow. An order without a column here is
+ * named beside the names. `position`: null if all rows are visible.
+ */
+export function listHeading({ name, columns }: ListLayout, sort: Sort, position: ListPosition | null): Line {
+  const arrow = sort.isReversed ? '↑' : '↓';
+  const isElsewhere = columns.some(({ id }) => id === sort.by);
+  const order = isElsewhere || isInitialSort(sort) ? null : sort.by === 'name' ? ` ${arrow}` : beside(sort.by, arrow);
+  const words = span(`   run${order ?? ''}`, order === null ? 'faint' : 'accent');
+  const place = position === null ? [] : [span(` ${countText(position.at)}/${countText(position.of)}`, 'dim')];
+  return [
+    ...ends([words], place, gutter + name),
+    ...columns.flatMap((column) => [span(' '), word(column, sort, arrow)]),
+  ];
+}
+
+function beside(by: SortBy, arrow: string): string {
+  return ` · ${shortKey(columnKey(by as ColumnId)?.key ?? by)} ${arrow}`;
+}
+
+/** A heading, cut if there is no room left for the arrow. */
+function word({ id, heading, width, isRight }: ListColumn, sort: Sort, arrow: string): Line[number] {
+  const isOrdered = id === sort.by;
+  const cut = textWidth(heading) < width ? heading : fit(heading, width - 1);
+  const text = isOrdered ? `${cut}${arrow}` : heading;
+  return span(isRight ? fitRight(text, width) : fit(text, width), isOrdered ? 'accent' : 'faint');
+}
+
+/** The order chosen by a click on the heading at a column of the screen; null: none. */
+export function sortAt({ name, columns }: ListLayout, at: number): SortBy | null {
+  let end = gutter + name;
+  if (at < end) return 'name';
+  for (const { id, width } of columns) {
+    // The space before a column is its left edge, which is dragged.
+    if (at === end) return null;
+    end += width + 1;
+    if (at < end) return id === 'trend' ? null : id;
+  }
+  return null;
 }

@@ -4,7 +4,7 @@ import { bestOf } from '../../../../src/tui/model/tally.js';
 import { sorted } from '../../../../src/tui/model/tree/tree-grower.js';
 import { initialColumns, sortWords, valueColumns, withValue } from '../../../../src/tui/state/list-choice.js';
 import type { RunSummary } from '../../../../src/tui/state/port.js';
-import { listHeading } from '../../../../src/tui/widgets/run-list/list-heading.js';
+import { listHeading } from '../../../../src/tui/widgets/run-list/list-pane.js';
 import { listLayout } from '../../../../src/tui/widgets/run-list/list-columns.js';
 import { plainText } from '../../../../src/tui/surface/span.js';
 import { varyingParametersOf } from '../../../../src/tui/model/varying-parameters.js';

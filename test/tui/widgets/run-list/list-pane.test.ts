@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { edgeAt, listLayout, widened } from '../../../../src/tui/widgets/run-list/list-columns.js';
-import { listHeading, sortAt } from '../../../../src/tui/widgets/run-list/list-heading.js';
+import { listHeading, sortAt } from '../../../../src/tui/widgets/run-list/list-pane.js';
 import type { Sort } from '../../../../src/tui/state/list-choice.js';
 import { varyingParametersOf } from '../../../../src/tui/model/varying-parameters.js';
 import { lineWidth, plainText } from '../../../../src/tui/surface/span.js';
