@@ -20,9 +20,10 @@ function closest(word: string, candidates: readonly string[]): string | null {
   return best?.candidate ?? null;
 }
 
-function initialsOf(name: string): string {
+/** The first letters of a name of several words; null: it has one. */
+function initialsOf(name: string): string | null {
   const words = name.toLowerCase().split(/[-_]/);
-  return words.length < 2 ? '' : words.map((word) => word.charAt(0)).join('');
+  return words.length < 2 ? null : words.map((word) => word.charAt(0)).join('');
 }
 
 /** Length limit in characters. A longer word is no typing mistake, and the comparison takes quadratic time. */

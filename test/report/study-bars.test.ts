@@ -292,7 +292,7 @@ describe.skipIf(browser === undefined && !hasProgram('chromium', 'bars of a stud
         '--dump-dom',
       ];
       const { stdout } = spawnSync(browser!, [...options, `file://${file}`], { encoding: 'utf8', timeout: 25_000 });
-      expect(stdout).toContain('<output>step 0</output>');
+      expect(stdout).toContain('>step 0</output>');
       expect(stdout).toContain('both, routing: 0.1 [0.09, 0.11] in [0.08, 0.12] n=3');
     });
   },

@@ -12,6 +12,7 @@ describe('the nearest word', () => {
     { word: 'bs', among: ['batch-size', 'base'], is: 'batch-size' },
     { word: 'zzz', among: ['command'], is: null },
     { word: 'c', among: ['command'], is: null },
+    { word: '', among: ['command', 'batch_size'], is: null },
   ])('to $word is $is', ({ word, among, is }) => {
     expect(nearest(word, among)).toBe(is);
   });
