@@ -99,7 +99,7 @@ describe('command lines of RL_Practice, with other paths', () => {
       expect(trained.stdout).toContain(`weights from ${model}`);
       expect(lastRow(run)['step']).toBe(2);
       const { code, stdout, stderr } = await memrl(placed('python rl_training', { 'run_2025-08-19_12-34-56': run }));
-      expect({ code, stdout, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('have no end') as string }); // prettier-ignore
+      expect({ code, stdout, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('has an unlimited number of them') as string }); // prettier-ignore
       writeFileSync(config, 'buffer_sice: 4\n');
       const wrong = await memrl(['dr-grpo', '--cfg', config]);
       expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringMatching(/testconfig\.yaml: There is no key `buffer_sice`[^]*Did you mean `buffer_size`/)]); // prettier-ignore
