@@ -65,7 +65,9 @@ function wrongValue(source: YamlSource, keys: KeyPath, expected: string): Locate
 }
 
 function fixFor(keys: KeyPath, found: unknown): string {
-  const key = keyText(keys) || 'the file';
+  const key = keyText(keys);
+  if (key === '')
+    return 'Write keys with values, such as `command: [python, train.py]`; `memrl-tui init train.py` makes a file.';
   if (keys.at(-1) === 'method' && found === 'custom') {
     return 'Write `method: bayes`, which chooses points by results, or `method: random`.';
   }

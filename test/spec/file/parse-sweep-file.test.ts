@@ -51,7 +51,13 @@ describe('a mistake in a sweep file', () => {
       at: '2:14',
       says: 'an empty axis makes no runs',
     },
-    { wrong: 'a list instead of a map', text: '- a', at: '1:1', says: 'but found a list' },
+    {
+      wrong: 'a list instead of a map',
+      text: '- a',
+      at: '1:1',
+      says: 'but found a list',
+      fix: 'Write keys with values, such as `command: [python, train.py]`; `memrl-tui init train.py` makes a file.',
+    },
     {
       wrong: 'a value that is no number',
       text: 'command: [a]\nparameters: {a: [1, {b: .inf}]}',
