@@ -123,7 +123,7 @@ const PATIENCE_MS = 90_000;
 /** After so long it is said what is waited for, ms. */
 const MOMENT_MS = 2000;
 const LOOK_MS = 200;
-/** Of what is printed before the program there begins, bytes. */
+/** Limit on what a login prints before the program there begins, bytes. */
 const MOST_PRINTED = 1 << 18;
 const MOST_QUOTED = 512;
 const NEWLINE = 10;

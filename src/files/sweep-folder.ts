@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { type Dirent, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, parse } from 'node:path';
 import * as z from 'zod';
-import { runFiles, sweepFiles, sweepTexts } from '../contract/files.js';
+import { isStudyName, runFiles, sweepFiles, sweepTexts } from '../contract/files.js';
+import { naturalOrder } from '../text/natural-order.js';
 import { statRegular, textOrNull } from './regular-file.js';
 import { writeWhole } from './whole-file.js';
 import { makeFolder } from './make-folder.js';
@@ -169,4 +170,16 @@ export function hasRuns(sweepDirectory: string): boolean {
     .slice(0, MOST_RUNS)
     .map((run) => join(sweepDirectory, run))
     .some((run) => existsSync(join(run, runFiles.record)) || existsSync(join(run, runFiles.attempts)));
+}
+
+/** Names of the studies in the directory of a sweep, `study.json` first; none where the directory cannot be read. */
+export function studyNames(sweepDirectory: string): string[] {
+  try {
+    const names = readdirSync(sweepDirectory).filter(isStudyName).sort(naturalOrder);
+    const isFirst = (name: string) => name === runFiles.study;
+    return [...names.filter(isFirst), ...names.filter((name) => !isFirst(name))];
+  } catch {
+    // Whoever reads the runs says what is wrong with the directory.
+    return [];
+  }
 }

@@ -289,7 +289,7 @@ type Facts = {
   readonly run: string | null;
 };
 
-/** By their list of paths, which is replaced as files are found. */
+/** Facts of sources by their list of paths, which is replaced as files are found. */
 const known = new WeakMap<readonly string[], Facts>();
 
 function factsOf(source: FoundSource): Facts {

@@ -373,7 +373,7 @@ export function unnamedWords({ unnamed }: LeftOut): string | null {
   return `values under more than ${MOST_KEYS} names are left out: ${unnamed}`;
 }
 
-/** What is left out, in words. */
+/** Sentences on the values that are left out. */
 export function leftOutWords(leftOut: LeftOut): string[] {
   const { replaced, doubled, thinned } = leftOut;
   const unnamed = unnamedWords(leftOut);

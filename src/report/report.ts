@@ -72,7 +72,7 @@ export function failuresOf(runs: readonly ReportedRun[]): ReportedFailure[] {
   return errorKinds(runs.map((run) => ({ ...run, reason: run.failure ?? null }))).map(reportedFailure);
 }
 
-/** For scripts and tables. */
+/** A kind of failure as scripts and tables have it. */
 export function reportedFailure(kind: FailureKind<{ readonly name: string }>): ReportedFailure {
   const { words, runs, found } = kind;
   const sentence = failureSentence(kind);

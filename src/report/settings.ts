@@ -39,7 +39,7 @@ function someOf(values: readonly unknown[]): string {
   return words.join(' ');
 }
 
-/** What the program of a run has declared, beside what was planned. @param metrics Of the run, as they have been read. */
+/** Parameters that the program of a run has declared beside the planned ones. @param metrics Metrics of the run, as they have been read. */
 export function declaredOf(run: ReportedRun, metrics: RunMetrics): ShownDeclared {
   return shownDeclared(declaredFacts(run.directory, declaringIn(metrics.told)), run, redactShapes);
 }
@@ -47,7 +47,7 @@ export function declaredOf(run: ReportedRun, metrics: RunMetrics): ShownDeclared
 /** Declared parameters, by name of the run, as far as runs have been read. */
 export type Declared = Map<string, Parameters>;
 
-/** Those of some runs, each with its different values. */
+/** Declared parameters of some runs, each with its different values. */
 export function declaredIn(runs: readonly ReportedRun[], declared: Declared): Settings {
   return settingsOf(runs.map(({ name, directory }) => ({ directory, parameters: declared.get(name) ?? {} })));
 }

@@ -82,11 +82,11 @@ export function newestIn(directory: string): number {
   }
 }
 
-/** In the directory of an attempt: a line for each time it is submitted, written before that. */
+/** File in the directory of an attempt with a line for each submission of it, written before that. */
 const FILE = 'slurm.jsonl';
 const LARGEST = 1 << 20;
 
-/** Of the submissions of an attempt, oldest first. */
+/** Keys of the submissions of an attempt, oldest first. */
 export function readKeys(folder: string): string[] {
   const lines = (textOrNull(join(folder, FILE), LARGEST) ?? '').split('\n');
   return lines.flatMap((line) => {
@@ -96,8 +96,8 @@ export function readKeys(folder: string): string[] {
 }
 
 /**
- * For whoever comes after this process. It is not waited for the disk: should the machine stop, whoever does not find the line
- * withdraws the attempt, and the job leaves. @throws What the system says.
+ * Leaves a key for the next supervisor. The line is not synced to the disk: if the machine stops and the line is lost, the attempt is
+ * withdrawn, and the job leaves. @throws The error of the system.
  */
 export function writeKey(folder: string, key: string): void {
   const opened = openForAppending(join(folder, FILE));

@@ -1,8 +1,8 @@
-import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isStudyName, runFiles } from '../../contract/files.js';
+import { runFiles } from '../../contract/files.js';
 import type { ChartLine } from '../../contract/study.js';
 import { statRegular, textOrNull } from '../regular-file.js';
+import { studyNames } from '../sweep-folder.js';
 
 type ReadLines = (path: string) => readonly ChartLine[];
 
@@ -24,7 +24,7 @@ export class ChartLines {
   #read: ReadLines | null = null;
   #reading: Promise<void> | null = null;
 
-  /** Those of a run; the same list while they are the same. */
+  /** The lines for the charts of a run; the same list while they are the same. */
   of(directory: string): readonly ChartLine[] {
     const known = this.#runs.get(directory);
     if (known !== undefined && performance.now() - known.at < LOOK_MS) return known.lines;
@@ -43,7 +43,7 @@ export class ChartLines {
   #namesIn(sweep: string): readonly string[] {
     const known = this.#names.get(sweep);
     if (known !== undefined && performance.now() - known.at < NAMES_MS) return known.names;
-    const names = studiesIn(sweep);
+    const names = studyNames(sweep);
     keep(this.#names, sweep, { at: performance.now(), names });
     return names;
   }
@@ -64,22 +64,11 @@ export class ChartLines {
   }
 
   async #load(): Promise<void> {
-    const [{ readStudy }, { studyLimits }] = await Promise.all([
-      import('../../contract/study.js'),
-      import('../../contract/study.js'),
-    ]);
+    const { readStudy, studyLimits } = await import('../../contract/study.js');
     this.#read = (path) => {
       const text = textOrNull(path, studyLimits.bytes);
       return (text === null ? null : readStudy(text))?.lines ?? none;
     };
-  }
-}
-
-function studiesIn(sweep: string): string[] {
-  try {
-    return readdirSync(sweep).filter(isStudyName);
-  } catch {
-    return [];
   }
 }
 

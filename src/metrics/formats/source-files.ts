@@ -196,7 +196,7 @@ export class FilesInTurn<Reader extends SourceReader = SourceReader> implements 
     return known;
   }
 
-  /** Those of the files that have been read, in their order. */
+  /** The readers of the files that have been read, in the order of the files. */
   protected readers(): Reader[] {
     return [...this.#readers.values()];
   }

@@ -348,7 +348,7 @@ const MOST_LIKELY = 12;
 /** The data that a page keeps from a run's metrics. */
 type RunCurves = {
   readonly written: ReadonlySet<string>;
-  /** For those metrics that may be shown: curves with no more points than a figure shows, and the run's values. */
+  /** Curves of the metrics that may be shown, with no more points than a figure shows, and the run's values. */
   readonly lines: ReadonlyMap<string, Line>;
   readonly values: Readonly<Record<string, number | null>>;
 };

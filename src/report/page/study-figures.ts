@@ -226,7 +226,7 @@ function barsOf({ bars }: StudyFigure, places: readonly number[]): Bar[] {
 }
 
 function readingAt({ y, lo, hi, min, max, n }: StudyBars, index = -1): BarReading | null {
-  // As many digits as can be seen.
+  // Five digits: more cannot be seen.
   const at = (list: readonly Known[] | null) => (list?.[index] == null ? null : Number(list[index].toPrecision(5)));
   const value = at(y);
   return value === null ? null : [value, at(lo), at(hi), at(min), at(max), at(n)];
@@ -330,7 +330,7 @@ type Drawn = {
   readonly scale: Scale;
 };
 
-/** A bar with its number and both intervals, the inner one thick. What moves it sets the same attributes. */
+/** A bar with its number and both intervals, the inner one thick. The slider's script sets the same attributes. */
 function barMarkup({ name, x: at, readings }: Bar, { index, x, width, colour, scale }: Drawn): Markup {
   const reading = readings.at(-1) ?? null;
   const [value, lo, hi, min, max] = reading ?? ([0, null, null, null, null] as const);

@@ -1,10 +1,9 @@
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { isStudyName, runFiles } from '../../contract/files.js';
+import { runFiles } from '../../contract/files.js';
 import { type ChartLine, emptyStudy, readStudy, type Study, studyLimits } from '../../contract/study.js';
 import type { Pause } from '../../metrics/run-metrics.js';
 import { readRegular, statRegular } from '../../files/regular-file.js';
-import { naturalOrder } from '../../text/natural-order.js';
+import { studyNames } from '../../files/sweep-folder.js';
 import { sizeText } from '../../text/numbers.js';
 
 /** A study, and where it is. `file`: its path below the directory of the sweep. `run`: null: it is of the sweep. */
@@ -29,7 +28,7 @@ const RUNS_AT_ONCE = 256;
 
 /** The studies of a sweep: those beside its runs, then those in their directories. */
 export async function studyFiles(directory: string, runs: readonly NamedRun[], pause?: Pause): Promise<StudyFile[]> {
-  const own = namesIn(directory).map((name) => ({ path: join(directory, name), file: name, run: null }));
+  const own = studyNames(directory).map((name) => ({ path: join(directory, name), file: name, run: null }));
   const files = own.flatMap(seenFile);
   for (const [index, { name, directory: place }] of runs.entries()) {
     if (index % RUNS_AT_ONCE === RUNS_AT_ONCE - 1) await pause?.();
@@ -47,18 +46,7 @@ function seenFile(file: Omit<StudyFile, 'stamp'>): StudyFile[] {
   return [{ ...file, stamp }];
 }
 
-function namesIn(directory: string): string[] {
-  try {
-    const names = readdirSync(directory).filter(isStudyName).sort(naturalOrder);
-    const isFirst = (name: string) => name === runFiles.study;
-    return [...names.filter(isFirst), ...names.filter((name) => !isFirst(name))];
-  } catch {
-    // Whoever reads the runs says what is wrong with the directory.
-    return [];
-  }
-}
-
-/** Reads them, up to a limit on those that have something to show; lines for charts alone are nothing to show. */
+/** Reads studies, up to a limit on those that have something to show; lines for charts alone are nothing to show. */
 export async function readStudies(files: readonly StudyFile[], pause?: Pause): Promise<FoundStudies> {
   const studies: FoundStudy[] = [];
   const chartLines: FoundLine[] = [];

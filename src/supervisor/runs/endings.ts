@@ -215,9 +215,9 @@ export type DoneAnswer = { isDone: true } | { isDone: false; words: string };
 /** Asks whether a run is done. Never rejects. */
 export type AskDone = (run: PlannedRun) => Promise<DoneAnswer>;
 
-/** Where the rule says nothing, ms. */
+/** Time limit of a command whose rule has none, ms. */
 const PATIENCE_MS = 60_000;
-/** Of the last line that it prints, characters. */
+/** Limit on the shown part of its last line, characters. */
 const SHOWN = 200;
 
 type DoneCommandPorts = {

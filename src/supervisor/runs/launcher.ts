@@ -31,7 +31,7 @@ type LauncherPorts = {
   endings: {
     ended: (id: RunId, attempt: number, ending: Ending) => void;
     tookOver: (id: RunId, orphan: number, pid: number) => void;
-    /** Of the machine; while it lasts, nothing else is started. */
+    /** The machine's shortage of something; while it lasts, nothing else is started. */
     readonly shortage: { readonly current: { reason: string; waitMs: number } | null };
   };
   /** Folder of our own programs. */
@@ -219,7 +219,7 @@ type Launch = Extract<SchedulerAction, { type: 'launch' }>;
 
 /** What a launch is made from, beside the run. `bin`: folder of our own programs. */
 type LaunchSetting = {
-  /** Of the person at submit. */
+  /** The environment of the person who submitted the run. */
   environment: Environment;
   /** The variables that show the run its GPUs and let it share them; null: whoever runs it finds it a place. */
   devices: Readonly<Record<string, string>> | null;
@@ -374,7 +374,7 @@ function onGpus(gpus: readonly number[]): Record<string, string> {
 }
 
 /**
- * Those variables that are not set already. Where OMP_NUM_THREADS is, it counts for all: other libraries look there, too, as long
+ * The variables of threads that are not set already. Where OMP_NUM_THREADS is, it counts for all: other libraries look there, too, as long
  * as they are not told otherwise. NumExpr fails where it is to use more threads than it may.
  */
 function threadVariables(threads: number, set: (name: string) => string | undefined): Record<string, string> {

@@ -355,7 +355,7 @@ async function main([folder = '', name = '', count = '1']: readonly string[]): P
   if (seconds !== null) worker.endsIn(seconds);
 }
 
-/** Of the job; null: it has no limit, or nobody says. */
+/** The time that the job has left, seconds; null: it has no limit, or Slurm does not say. */
 async function secondsLeft(): Promise<number | null> {
   const end = Number(env['SLURM_JOB_END_TIME']);
   if (end > 0) return end - Date.now() / 1000;
